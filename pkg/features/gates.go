@@ -116,7 +116,7 @@ func (g Gates) String() string {
 func Parse(text string) (Gates, error) {
 	var gates Gates
 	single := map[Gate]bool{}
-	for _, pair := range strings.Split(text, ",") {
+	for pair := range strings.SplitSeq(text, ",") {
 		pair = strings.TrimSpace(pair)
 		if pair == "" {
 			continue
