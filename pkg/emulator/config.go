@@ -1,0 +1,58 @@
+package emulator
+
+import (
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericfilters "k8s.io/apiserver/pkg/server/filters"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/drain"
+)
+
+// serverName is how the server calls itself in errors of the libraries.
+const serverName = "emulator"
+
+// externalAddress is what the server would tell clients to be its address in the legacy discovery document. Nobody
+// listens there, and no client looks.
+const externalAddress = "127.0.0.1:443"
+
+// newGenericConfig is the configuration of the library's server: everything off that starts a goroutine, is global to
+// the process or builds something that may never be asked for.
+func newGenericConfig(options Options, getter restOptions, admit admission.Interface, requests *drain.Drain) *genericapiserver.RecommendedConfig {
+	config := genericapiserver.NewRecommendedConfig(getter.scheme.Codecs)
+	config.ExternalAddress = externalAddress
+	config.EffectiveVersion = newEffectiveVersion()
+	config.RESTOptionsGetter = getter
+	config.AdmissionControl = admit
+	config.Authentication.Authenticator = newTokenAuthenticator(options.Token)
+	config.Authorization.Authorizer = authorizer.AuthorizerFunc(authorize)
+	// Required by the library, used by nothing here. With a token in it, the library would let a second user in.
+	config.LoopbackClientConfig = &rest.Config{Host: serverHost}
+
+	config.BuildHandlerChainFunc = chain(options.Logger, requests)
+	config.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(
+		sets.NewString("watch", "proxy"), sets.NewString("attach", "exec", "proxy", "log", "portforward"))
+
+	// The library's own check "log" leaves a goroutine behind for the rest of the process.
+	checks := []healthz.HealthChecker{healthz.PingHealthz, healthz.NamedCheck("etcd", getter.healthy)}
+	config.HealthzChecks, config.LivezChecks, config.ReadyzChecks = checks, checks, checks
+
+	config.EnableDiscovery = false // installed with the resources, see installDiscovery
+	config.SkipOpenAPIInstallation = true
+	config.EnableProfiling = false
+	config.EnableMetrics = false
+	config.StorageObjectCountTracker = nil
+	config.DisabledPostStartHooks.Insert("max-in-flight-filter")
+	return config
+}
+
+// newGenericServer makes the library's server. What it does not serve is a plain 404, as from a kube-apiserver.
+func newGenericServer(config *genericapiserver.RecommendedConfig) (*genericapiserver.GenericAPIServer, error) {
+	nothing := genericapiserver.NewEmptyDelegateWithCustomHandler(http.NotFoundHandler())
+	return config.Complete().New(serverName, nothing)
+}

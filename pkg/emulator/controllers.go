@@ -1,0 +1,134 @@
+package emulator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapi "k8s.io/apiserver/pkg/endpoints"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/gc"
+	"github.com/musterkube/muster/pkg/emulator/internal/namespace"
+	"github.com/musterkube/muster/pkg/emulator/internal/objects"
+	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+)
+
+// The controllers that a server brings along: without them nothing that is deleted in the foreground, and no namespace,
+// would ever go.
+const (
+	// ControllerGarbageCollector deletes the dependents of owners that are gone.
+	ControllerGarbageCollector = "garbage-collector"
+	// ControllerNamespace empties namespaces that are being deleted.
+	ControllerNamespace = "namespace"
+)
+
+// Controllers returns the names of the controllers that a server brings along.
+func Controllers() []string {
+	return []string{ControllerGarbageCollector, ControllerNamespace}
+}
+
+func checkControllers(disabled []string) error {
+	for _, name := range disabled {
+		if !slices.Contains(Controllers(), name) {
+			return fmt.Errorf("options: DisabledControllers: there is no %q, only %s", name, strings.Join(Controllers(), " and "))
+		}
+	}
+	return nil
+}
+
+// background are the controllers of a server at work.
+type background struct {
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// stop ends the controllers and waits for them.
+func (b *background) stop() {
+	if b.cancel != nil {
+		b.cancel()
+	}
+	b.running.Wait()
+}
+
+// startControllers starts the controllers that are not disabled, and what tells them of every object.
+func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme) error {
+	ctx, s.controllers.cancel = context.WithCancel(klog.NewContext(ctx, options.Logger))
+	var handlers []objects.Handler
+	if !slices.Contains(options.DisabledControllers, ControllerGarbageCollector) {
+		mapper, err := newMapper(served, sch)
+		if err != nil {
+			return err
+		}
+		collector, err := gc.New(s.Config(), mapper)
+		if err != nil {
+			return err
+		}
+		handlers = append(handlers, collector)
+		s.controllers.running.Go(func() { collector.Run(ctx) })
+	}
+	if !slices.Contains(options.DisabledControllers, ControllerNamespace) {
+		resources := deletable(served)
+		controller, err := namespace.New(s.Config(), func() []schema.GroupVersionResource { return resources })
+		if err != nil {
+			return err
+		}
+		handlers = append(handlers, controller)
+		s.controllers.running.Go(func() { controller.Run(ctx) })
+	}
+	if len(handlers) > 0 {
+		reader := objects.NewReader(s.store, keyPrefix+"/")
+		s.controllers.running.Go(func() { reader.Run(ctx, handlers...) })
+	}
+	return nil
+}
+
+// newMapper returns which resource serves each kind.
+func newMapper(served storages, sch *scheme.Scheme) (meta.RESTMapper, error) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for version, resources := range served {
+		for name, storage := range resources {
+			scoper, ok := storage.(rest.Scoper)
+			if !ok || strings.Contains(name, "/") {
+				continue
+			}
+			kind, err := genericapi.GetResourceKind(version, storage, sch)
+			if err != nil {
+				return nil, fmt.Errorf("finding the kind of %s: %w", version.WithResource(name), err)
+			}
+			singular := name
+			if provider, ok := storage.(rest.SingularNameProvider); ok {
+				singular = provider.GetSingularName()
+			}
+			scope := meta.RESTScopeRoot
+			if scoper.NamespaceScoped() {
+				scope = meta.RESTScopeNamespace
+			}
+			mapper.AddSpecific(kind, version.WithResource(name), version.WithResource(singular), scope)
+		}
+	}
+	return mapper, nil
+}
+
+// deletable returns the resources in namespaces that can be listed and deleted. Of two that share a storage, such as
+// the events of two groups, both are there; emptying the second is no work.
+func deletable(served storages) []schema.GroupVersionResource {
+	var found []schema.GroupVersionResource
+	for version, resources := range served {
+		for name, storage := range resources {
+			scoper, scoped := storage.(rest.Scoper)
+			_, lists := storage.(rest.Lister)
+			_, deletes := storage.(rest.CollectionDeleter)
+			if scoped && scoper.NamespaceScoped() && lists && deletes && !strings.Contains(name, "/") {
+				found = append(found, version.WithResource(name))
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b schema.GroupVersionResource) int { return strings.Compare(a.String(), b.String()) })
+	return found
+}

@@ -1,0 +1,177 @@
+package emulator_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/emulator"
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// servedResources returns the resources of a server that hold objects, each as NAME.GROUP/VERSION or NAME.VERSION.
+func servedResources(t *testing.T, config *rest.Config) []string {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	require.NoError(t, err)
+	_, lists, err := client.ServerGroupsAndResources()
+	require.NoError(t, err)
+	var all []string
+	for _, list := range lists {
+		for _, resource := range list.APIResources {
+			if slices.Contains(resource.Verbs, "list") {
+				all = append(all, resource.Name+"."+list.GroupVersion)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// described is what discovery says of a resource.
+type described struct {
+	Singular   string
+	Namespaced bool
+	Kind       string
+	Short      []string
+	Categories []string
+	Verbs      string
+}
+
+const (
+	allVerbs    = "create delete deletecollection get list patch update watch"
+	statusVerbs = "get patch update"
+)
+
+func wantResources() map[string]described {
+	return map[string]described{
+		"v1 bindings":                          {Singular: "binding", Namespaced: true, Kind: "Binding", Verbs: "create"},
+		"v1 configmaps":                        {Singular: "configmap", Namespaced: true, Kind: "ConfigMap", Short: []string{"cm"}, Verbs: allVerbs},
+		"v1 events":                            {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
+		"v1 namespaces":                        {Singular: "namespace", Kind: "Namespace", Short: []string{"ns"}, Verbs: "create delete get list patch update watch"},
+		"v1 namespaces/finalize":               {Kind: "Namespace", Verbs: "update"},
+		"v1 namespaces/status":                 {Kind: "Namespace", Verbs: statusVerbs},
+		"v1 nodes":                             {Singular: "node", Kind: "Node", Short: []string{"no"}, Verbs: allVerbs},
+		"v1 nodes/status":                      {Kind: "Node", Verbs: statusVerbs},
+		"v1 pods":                              {Singular: "pod", Namespaced: true, Kind: "Pod", Short: []string{"po"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"v1 pods/binding":                      {Namespaced: true, Kind: "Binding", Verbs: "create"},
+		"v1 pods/eviction":                     {Namespaced: true, Kind: "Eviction", Verbs: "create"},
+		"v1 pods/status":                       {Namespaced: true, Kind: "Pod", Verbs: statusVerbs},
+		"v1 secrets":                           {Singular: "secret", Namespaced: true, Kind: "Secret", Verbs: allVerbs},
+		"v1 serviceaccounts":                   {Singular: "serviceaccount", Namespaced: true, Kind: "ServiceAccount", Short: []string{"sa"}, Verbs: allVerbs},
+		"batch/v1 jobs":                        {Singular: "job", Namespaced: true, Kind: "Job", Categories: []string{"all"}, Verbs: allVerbs},
+		"batch/v1 jobs/status":                 {Namespaced: true, Kind: "Job", Verbs: statusVerbs},
+		"coordination.k8s.io/v1 leases":        {Singular: "lease", Namespaced: true, Kind: "Lease", Verbs: allVerbs},
+		"events.k8s.io/v1 events":              {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
+		"scheduling.k8s.io/v1 priorityclasses": {Singular: "priorityclass", Kind: "PriorityClass", Short: []string{"pc"}, Verbs: allVerbs},
+		"scheduling.k8s.io/v1alpha2 podgroups": {Singular: "podgroup", Namespaced: true, Kind: "PodGroup", Verbs: allVerbs},
+		"scheduling.k8s.io/v1alpha2 podgroups/status": {Namespaced: true, Kind: "PodGroup", Verbs: statusVerbs},
+		"scheduling.k8s.io/v1alpha2 workloads":        {Singular: "workload", Namespaced: true, Kind: "Workload", Verbs: allVerbs},
+	}
+}
+
+func TestDiscoveryListsWhatIsServed(t *testing.T) {
+	server := start(t, emulator.Options{})
+	for form, legacy := range map[string]bool{"one document": false, "a document a group": true} {
+		t.Run(form, func(t *testing.T) {
+			client, err := discovery.NewDiscoveryClientForConfig(server.Config())
+			require.NoError(t, err)
+			client.UseLegacyDiscovery = legacy
+			_, lists, err := client.ServerGroupsAndResources()
+			require.NoError(t, err)
+			got := map[string]described{}
+			for _, list := range lists {
+				for _, r := range list.APIResources {
+					if strings.Contains(r.Name, "/") && !legacy {
+						r.SingularName = "" // the client library takes that of the main resource
+					}
+					got[list.GroupVersion+" "+r.Name] = described{Singular: r.SingularName, Namespaced: r.Namespaced, Kind: r.Kind,
+						Short: r.ShortNames, Categories: r.Categories, Verbs: strings.Join(r.Verbs, " ")}
+				}
+			}
+			assert.Empty(t, cmp.Diff(wantResources(), got), "(-want +got)")
+		})
+	}
+}
+
+func TestDiscoveryOrder(t *testing.T) {
+	server := start(t, emulator.Options{})
+	for form, legacy := range map[string]bool{"one document": false, "a document a group": true} {
+		t.Run(form, func(t *testing.T) {
+			client, err := discovery.NewDiscoveryClientForConfig(server.Config())
+			require.NoError(t, err)
+			client.UseLegacyDiscovery = legacy
+			groups, err := client.ServerGroups()
+			require.NoError(t, err)
+			var got []string
+			for _, group := range groups.Groups {
+				for _, version := range group.Versions {
+					got = append(got, version.GroupVersion)
+				}
+				assert.Equal(t, group.Versions[0], group.PreferredVersion)
+			}
+			assert.Equal(t, []string{"v1", "events.k8s.io/v1", "batch/v1", "scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1"}, got)
+		})
+	}
+}
+
+func TestGatesDecideWhatIsServed(t *testing.T) {
+	server := start(t, emulator.Options{Gates: features.KubernetesDefaults()})
+	client, err := discovery.NewDiscoveryClientForConfig(server.Config())
+	require.NoError(t, err)
+	_, err = client.ServerResourcesForGroupVersion("scheduling.k8s.io/v1")
+	require.NoError(t, err)
+	_, err = client.ServerResourcesForGroupVersion("scheduling.k8s.io/v1alpha2")
+	require.Error(t, err)
+}
+
+func TestVersionIsTheOneThatIsEmulated(t *testing.T) {
+	version, err := kube(t, start(t, emulator.Options{}).Config()).Discovery().ServerVersion()
+	require.NoError(t, err)
+	assert.Equal(t, "v1.36.3", version.GitVersion)
+	assert.Equal(t, "1", version.Major)
+	assert.Equal(t, "36", version.Minor)
+}
+
+func TestHealth(t *testing.T) {
+	server := start(t, emulator.Options{})
+	for _, path := range []string{"/healthz", "/livez", "/readyz", "/readyz/etcd", "/livez/ping"} {
+		code, _, body := raw(t, server.Config(), http.MethodGet, path, "", nil)
+		assert.Equal(t, http.StatusOK, code, path)
+		assert.Equal(t, "ok", body, path)
+	}
+	_, _, verbose := raw(t, server.Config(), http.MethodGet, "/readyz?verbose", "", nil)
+	assert.Equal(t, "[+]ping ok\n[+]etcd ok\n[+]shutdown ok\nreadyz check passed\n", verbose)
+}
+
+func TestIndexListsPaths(t *testing.T) {
+	code, _, body := raw(t, start(t, emulator.Options{}).Config(), http.MethodGet, "/", "", nil)
+	require.Equal(t, http.StatusOK, code)
+	var index struct{ Paths []string }
+	require.NoError(t, json.Unmarshal([]byte(body), &index))
+	for _, path := range []string{"/api/v1", "/apis/batch/v1", "/apis/scheduling.k8s.io/v1alpha2", "/openapi/v2", "/openapi/v3", "/readyz", "/version"} {
+		assert.Contains(t, index.Paths, path)
+	}
+}
+
+func TestStorageVersionHashes(t *testing.T) {
+	client, err := discovery.NewDiscoveryClientForConfig(start(t, emulator.Options{}).Config())
+	require.NoError(t, err)
+	client.UseLegacyDiscovery = true // the aggregated document has no hashes
+	list, err := client.ServerResourcesForGroupVersion(schema.GroupVersion{Group: "scheduling.k8s.io", Version: "v1alpha2"}.String())
+	require.NoError(t, err)
+	hashes := map[string]string{}
+	for _, r := range list.APIResources {
+		hashes[r.Name] = r.StorageVersionHash
+	}
+	assert.Equal(t, map[string]string{"podgroups": "YYgX3v5V204=", "podgroups/status": "", "workloads": "vSX7gJe5Mx8="}, hashes)
+}

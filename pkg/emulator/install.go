@@ -1,0 +1,177 @@
+package emulator
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapi "k8s.io/apiserver/pkg/endpoints"
+	apidiscovery "k8s.io/apiserver/pkg/endpoints/discovery"
+	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/discovery"
+	"github.com/musterkube/muster/pkg/emulator/internal/openapi"
+	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+)
+
+const (
+	legacyRoot = "/api"
+	groupsRoot = "/apis"
+)
+
+// storages are the resources that are served: by version, then by name, subresources as name/subresource.
+type storages = map[schema.GroupVersion]map[string]rest.Storage
+
+// destroy frees what the storages hold.
+func destroy(served storages) {
+	for _, resources := range served {
+		for _, resource := range resources {
+			resource.Destroy()
+		}
+	}
+}
+
+// installer puts resources and their discovery onto a server. genericapiserver.InstallAPIGroups would do that, but it
+// builds the OpenAPI schemas of every group on the spot, which takes several times as long as all the rest of a start.
+type installer struct {
+	server *genericapiserver.GenericAPIServer
+	config *genericapiserver.RecommendedConfig
+	scheme *scheme.Scheme
+}
+
+// install installs everything in served.
+func (i installer) install(served storages) error {
+	versions := slices.Collect(maps.Keys(served))
+	discovery.Sort(versions)
+
+	var legacy, groups []discovery.Group
+	for _, version := range versions {
+		resources, err := i.installVersion(version, served)
+		if err != nil {
+			return err
+		}
+		list := &groups
+		if version.Group == "" {
+			list = &legacy
+		}
+		if last := len(*list) - 1; last < 0 || (*list)[last].Name != version.Group {
+			*list = append(*list, discovery.Group{Name: version.Group})
+		}
+		group := &(*list)[len(*list)-1]
+		group.Versions = append(group.Versions, apidiscoveryv2.APIVersionDiscovery{
+			Version:   version.Version,
+			Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent,
+			Resources: resources,
+		})
+	}
+	if err := i.installDiscovery(legacy, groups); err != nil {
+		return err
+	}
+	if err := openapi.Install(i.server.Handler.GoRestfulContainer.RegisteredWebServices(), i.server.Handler.NonGoRestfulMux); err != nil {
+		return err
+	}
+	return nil
+}
+
+// installVersion installs the resources of one version and returns what discovery says of them.
+func (i installer) installVersion(version schema.GroupVersion, served storages) ([]apidiscoveryv2.APIResourceDiscovery, error) {
+	root := groupsRoot
+	if version.Group == "" {
+		root = legacyRoot
+	}
+	api := &genericapi.APIGroupVersion{
+		Storage:                     served[version],
+		Root:                        root,
+		GroupVersion:                version,
+		AllServedVersionsByResource: servedVersions(version.Group, served),
+		OptionsExternalVersion:      &schema.GroupVersion{Version: "v1"},
+		Serializer:                  i.scheme.Serializer,
+		ParameterCodec:              i.scheme.ParameterCodec,
+		Typer:                       i.scheme,
+		Creater:                     i.scheme,
+		Convertor:                   i.scheme,
+		ConvertabilityChecker:       i.scheme,
+		Defaulter:                   i.scheme,
+		UnsafeConvertor:             runtime.UnsafeObjectConvertor(i.scheme.Scheme),
+		Namer:                       runtime.Namer(meta.NewAccessor()),
+		TypeConverter:               openapi.TypeConverter(),
+		EquivalentResourceRegistry:  i.server.EquivalentResourceRegistry,
+		Authorizer:                  i.server.Authorizer,
+		Admit:                       i.config.AdmissionControl,
+		MinRequestTimeout:           time.Duration(i.config.MinRequestTimeout) * time.Second,
+		MaxRequestBodyBytes:         i.config.MaxRequestBodyBytes,
+	}
+	resources, _, err := api.InstallREST(i.server.Handler.GoRestfulContainer)
+	if err != nil {
+		return nil, fmt.Errorf("installing %s: %w", version, err)
+	}
+	return resources, nil
+}
+
+// servedVersions says in which versions each resource of a group is served.
+func servedVersions(group string, served storages) map[string][]string {
+	versions := map[string][]string{}
+	for version, resources := range served {
+		if version.Group != group {
+			continue
+		}
+		for name := range resources {
+			versions[name] = append(versions[name], version.String())
+		}
+	}
+	for _, list := range versions {
+		slices.Sort(list)
+	}
+	return versions
+}
+
+// installDiscovery serves /api, /apis and /apis/GROUP, the first two also as one aggregated document each.
+func (i installer) installDiscovery(legacy, groups []discovery.Group) error {
+	container := i.server.Handler.GoRestfulContainer
+	for _, group := range groups {
+		described := describe(group)
+		i.server.DiscoveryGroupManager.AddGroup(described)
+		container.Add(apidiscovery.NewAPIGroupHandler(i.server.Serializer, described).WebService())
+	}
+	roots := []struct {
+		path    string
+		plain   http.Handler
+		groups  []discovery.Group
+		answers any
+	}{
+		{legacyRoot, apidiscovery.NewLegacyRootAPIHandler(i.config.DiscoveryAddresses, i.server.Serializer, legacyRoot), legacy, metav1.APIVersions{}},
+		{groupsRoot, i.server.DiscoveryGroupManager, groups, metav1.APIGroupList{}},
+	}
+	for _, root := range roots {
+		document, err := discovery.New(root.groups)
+		if err != nil {
+			return fmt.Errorf("serving %s: %w", root.path, err)
+		}
+		wrapped := aggregated.WrapAggregatedDiscoveryToHandler(root.plain, document, document)
+		container.Add(wrapped.GenerateWebService(root.path, root.answers))
+	}
+	return nil
+}
+
+// describe is the plain description of a group.
+func describe(group discovery.Group) metav1.APIGroup {
+	described := metav1.APIGroup{Name: group.Name}
+	for _, version := range group.Versions {
+		described.Versions = append(described.Versions, metav1.GroupVersionForDiscovery{
+			GroupVersion: strings.TrimPrefix(group.Name+"/"+version.Version, "/"),
+			Version:      version.Version,
+		})
+	}
+	described.PreferredVersion = described.Versions[0]
+	return described
+}

@@ -1,0 +1,81 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// The names of the plugins, as --disable-admission-plugins of a kube-apiserver takes them.
+const (
+	// NamespaceLifecycle refuses objects in namespaces that are missing or being deleted, and keeps the first namespaces
+	// from being deleted.
+	NamespaceLifecycle = "NamespaceLifecycle"
+	// TaintNodesByCondition taints new nodes as not ready. A node controller takes the taint away when they are.
+	TaintNodesByCondition = "TaintNodesByCondition"
+	// Priority gives pods and pod groups the number behind their priority class.
+	Priority = "Priority"
+	// DefaultTolerationSeconds lets pods stay on nodes that are not ready or not reachable for five minutes.
+	DefaultTolerationSeconds = "DefaultTolerationSeconds"
+	// PodGroupProtection gives new pod groups the finalizer that keeps them while pods use them.
+	PodGroupProtection = "PodGroupProtection"
+	// PodTopologyLabels copies zone and region of a node to the pods that are bound to it.
+	PodTopologyLabels = "PodTopologyLabels"
+	// PodGroupWorkloadExists refuses pod groups whose template is not there.
+	PodGroupWorkloadExists = "PodGroupWorkloadExists"
+	// JobValidation refuses to change the parallelism of Jobs that run as gangs.
+	JobValidation = "JobValidation"
+)
+
+// Config is what [New] makes the plugins from.
+type Config struct {
+	// Gates of the server. Plugins whose gate is off do nothing. Default: all on.
+	Gates features.Gates
+	// Storages of the served resources, by version and name. Required: plugins look up what objects refer to.
+	Storages map[schema.GroupVersion]map[string]rest.Storage
+	// Disabled names plugins to leave out. Default: none.
+	Disabled []string
+}
+
+// New returns the chain of plugins, in the order of a kube-apiserver. It returns an error if a plugin is to be left out
+// that does not exist.
+func New(c Config) (admission.Interface, error) {
+	read := reader{c.Storages}
+	ordered := []struct {
+		name   string
+		plugin admission.Interface
+	}{
+		{NamespaceLifecycle, newNamespaceLifecycle(read)},
+		{TaintNodesByCondition, newTaintNodes()},
+		{Priority, newPriority(read, c.Gates)},
+		{DefaultTolerationSeconds, newTolerationSeconds()},
+		{PodGroupProtection, newPodGroupProtection(c.Gates)},
+		{PodTopologyLabels, newTopologyLabels(read)},
+		{PodGroupWorkloadExists, newWorkloadExists(read, c.Gates)},
+		{JobValidation, newJobValidation(read, c.Gates)},
+	}
+	unknown := slices.Clone(c.Disabled)
+	var plugins []admission.Interface
+	for _, p := range ordered {
+		if slices.Contains(c.Disabled, p.name) {
+			unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == p.name })
+			continue
+		}
+		plugins = append(plugins, p.plugin)
+	}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("disabling admission plugins: not known: %s", strings.Join(unknown, ", "))
+	}
+	return admission.NewChainHandler(plugins...), nil
+}
+
+// concerns reports whether a is about the resource itself, not a subresource of it.
+func concerns(a admission.Attributes, resource schema.GroupResource) bool {
+	return a.GetSubresource() == "" && a.GetResource().GroupResource() == resource
+}

@@ -1,0 +1,41 @@
+package discovery
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// groupPriorities is the order in which a kube-apiserver 1.36 lists the groups that are served here: the highest first.
+var groupPriorities = map[string]int{
+	"":                    18000,
+	"events.k8s.io":       17750,
+	"batch":               17400,
+	"policy":              17100,
+	"scheduling.k8s.io":   16600,
+	"coordination.k8s.io": 16500,
+}
+
+// unknownPriority is that of any other group.
+const unknownPriority = 1000
+
+// Sort puts groups and versions into the order in which clients are to prefer them: by the priority of the group, then
+// by name, and within a group the stable and the newer versions first.
+func Sort(versions []schema.GroupVersion) {
+	slices.SortFunc(versions, func(a, b schema.GroupVersion) int {
+		return cmp.Or(
+			cmp.Compare(priority(b.Group), priority(a.Group)),
+			cmp.Compare(a.Group, b.Group),
+			version.CompareKubeAwareVersionStrings(b.Version, a.Version),
+		)
+	})
+}
+
+func priority(group string) int {
+	if p, ok := groupPriorities[group]; ok {
+		return p
+	}
+	return unknownPriority
+}

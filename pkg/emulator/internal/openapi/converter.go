@@ -1,0 +1,77 @@
+package openapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/builder3"
+	"k8s.io/kube-openapi/pkg/common"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+)
+
+// TypeConverter returns the converter for every kind of the scheme, which all writes need to keep
+// metadata.managedFields. It is built when it is first used, once a process.
+func TypeConverter() managedfields.TypeConverter { return lazyConverter{} }
+
+// converter is what the first write pays for.
+var converter = sync.OnceValues(buildConverter)
+
+// lazyConverter puts off the build until something is converted.
+type lazyConverter struct{}
+
+var _ managedfields.TypeConverter = lazyConverter{}
+
+func (lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	built, err := converter()
+	if err != nil {
+		return nil, err
+	}
+	return built.ObjectToTyped(obj, options...)
+}
+
+func (lazyConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
+	built, err := converter()
+	if err != nil {
+		return nil, err
+	}
+	return built.TypedToObject(value)
+}
+
+func buildConverter() (managedfields.TypeConverter, error) {
+	building.Lock()
+	defer building.Unlock()
+	config := configV3()
+	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, models(config.Definitions)...)
+	if err != nil {
+		return nil, fmt.Errorf("building the schemas of all kinds: %w", err)
+	}
+	built, err := managedfields.NewTypeConverter(schemas, false)
+	if err != nil {
+		return nil, fmt.Errorf("building the type converter: %w", err)
+	}
+	return built, nil
+}
+
+// models lists the models of the kinds that can be written. Lists and the options of requests cannot; what has no
+// definition is not served.
+func models(defined map[string]common.OpenAPIDefinition) []string {
+	var names []string
+	s := scheme.New()
+	for kind := range s.AllKnownTypes() {
+		if kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || strings.HasSuffix(kind.Kind, "Options") {
+			continue
+		}
+		name, err := s.ToOpenAPIDefinitionName(kind)
+		if _, ok := defined[name]; err == nil && ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

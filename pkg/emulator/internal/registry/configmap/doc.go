@@ -1,0 +1,2 @@
+// Package configmap serves core/v1 ConfigMaps. [New] is its entry point.
+package configmap

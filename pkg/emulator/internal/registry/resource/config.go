@@ -1,0 +1,21 @@
+package resource
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// Config is what the storages of all kinds are made from.
+type Config struct {
+	// Typer knows the kinds of the served types.
+	Typer runtime.ObjectTyper
+	// Getter gives the storage of each resource.
+	Getter generic.RESTOptionsGetter
+	// Gates of the server.
+	Gates features.Gates
+	// Clock tells the ages in tables and the times that strategies write.
+	Clock clock.PassiveClock
+}

@@ -1,0 +1,56 @@
+package emulator
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// kubeconfigName names the cluster, the user and the context of kubeconfig files.
+const kubeconfigName = "muster"
+
+// WriteKubeconfig writes a file for kubectl and other clients outside the process: the URL that Listen returned last,
+// the certificate of its authority and the administrator's token. The file is readable by its owner only; one that is
+// there is replaced in one step. Before Listen there is nothing to write, which is an error.
+func (s *Server) WriteKubeconfig(path string) error {
+	url, authority, ok := s.doors.last()
+	if !ok {
+		return fmt.Errorf("writing kubeconfig %s: %w", path, errors.New("the server does not listen yet: call Listen first"))
+	}
+	config := clientcmdapi.NewConfig()
+	config.Clusters[kubeconfigName] = &clientcmdapi.Cluster{Server: url, CertificateAuthorityData: authority}
+	config.AuthInfos[kubeconfigName] = &clientcmdapi.AuthInfo{Token: s.token}
+	config.Contexts[kubeconfigName] = &clientcmdapi.Context{Cluster: kubeconfigName, AuthInfo: kubeconfigName}
+	config.CurrentContext = kubeconfigName
+	content, err := clientcmd.Write(*config)
+	if err != nil {
+		return fmt.Errorf("writing kubeconfig %s: %w", path, err)
+	}
+	if err := replaceFile(path, content); err != nil {
+		return fmt.Errorf("writing kubeconfig %s: %w", path, err)
+	}
+	return nil
+}
+
+// replaceFile writes a file that only its owner can read, so that a reader sees all of it or what was there before.
+func replaceFile(path string, content []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(content)
+	if closeErr := temporary.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+	}
+	return err
+}

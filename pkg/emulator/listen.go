@@ -1,0 +1,152 @@
+package emulator
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+const (
+	// headerTimeout is how long a client may take to send its header, as with a kube-apiserver.
+	headerTimeout = 32 * time.Second
+	// closeGrace is how long connections may take to close when every request has ended.
+	closeGrace = time.Second
+)
+
+// doors are the addresses at which a server listens.
+type doors struct {
+	mu        sync.Mutex
+	closed    bool
+	authority *authority
+	open      []*door
+}
+
+// door is one of them.
+type door struct {
+	url    string
+	server *http.Server
+	// served is closed when the goroutine that accepts connections has ended.
+	served chan struct{}
+}
+
+// Listen opens a door for clients outside the process and returns its URL: TLS with HTTP/2 on a loopback address such as
+// 127.0.0.1:0, where port 0 takes a free one. Requests need the bearer token. The certificate is signed by an authority
+// of this server's own; WriteKubeconfig writes down all that a client needs.
+//
+// The context bounds the call alone: the door closes with Stop. Other addresses than loopback ones are refused, for the
+// server is made for tests. Listen may be called again, for another address.
+func (s *Server) Listen(ctx context.Context, address string) (string, error) {
+	if err := checkLoopback(address); err != nil {
+		return "", fmt.Errorf("listening at %q: %w", address, err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return "", fmt.Errorf("listening at %q: %w", address, err)
+	}
+	opened, err := s.doors.add(listener, s.handler, s.logger)
+	if err != nil {
+		_ = listener.Close()
+		return "", fmt.Errorf("listening at %q: %w", address, err)
+	}
+	return opened.url, nil
+}
+
+// checkLoopback refuses addresses that another machine could reach. A host that is left out means all of them.
+func checkLoopback(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("want HOST:PORT: %w", err)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return errors.New("want a loopback address, such as 127.0.0.1:0: this server is for tests and must not be reachable from elsewhere")
+	}
+	return nil
+}
+
+// add serves handler on listener.
+func (d *doors) add(listener net.Listener, handler http.Handler, logger logr.Logger) (*door, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, ErrStopped
+	}
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok || !address.IP.IsLoopback() {
+		return nil, fmt.Errorf("the address turned out to be %s, which is no loopback address", listener.Addr())
+	}
+	if d.authority == nil {
+		made, err := newAuthority()
+		if err != nil {
+			return nil, err
+		}
+		d.authority = made
+	}
+	certificate, err := d.authority.serving(address.IP)
+	if err != nil {
+		return nil, err
+	}
+	opened := &door{
+		url:    "https://" + address.String(),
+		served: make(chan struct{}),
+		server: &http.Server{
+			Handler:           handler,
+			TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+			ReadHeaderTimeout: headerTimeout,
+			ErrorLog:          log.New(logWriter{logger}, "", 0),
+		},
+	}
+	go func() {
+		defer close(opened.served)
+		// The error is always that the server was closed, or that accepting failed for good; clients notice.
+		_ = opened.server.ServeTLS(listener, "", "")
+	}()
+	d.open = append(d.open, opened)
+	return opened, nil
+}
+
+// last returns the URL of the door opened last and the certificate of its authority, if there is one.
+func (d *doors) last() (url string, authority []byte, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.open) == 0 {
+		return "", nil, false
+	}
+	return d.open[len(d.open)-1].url, d.authority.pem(), true
+}
+
+// close closes the doors and their connections. Every request has ended by then.
+func (d *doors) close(ctx context.Context) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	ctx, cancel := context.WithTimeout(ctx, closeGrace)
+	defer cancel()
+	for _, open := range d.open {
+		if open.server.Shutdown(ctx) != nil {
+			_ = open.server.Close()
+		}
+		<-open.served
+	}
+}
+
+// logWriter passes on what net/http has to say of connections, such as failed handshakes.
+type logWriter struct {
+	logger logr.Logger
+}
+
+func (w logWriter) Write(line []byte) (int, error) {
+	w.logger.V(1).Info("Connection failed", "reason", strings.TrimSpace(string(line)))
+	return len(line), nil
+}

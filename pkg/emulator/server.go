@@ -1,0 +1,154 @@
+package emulator
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.etcd.io/etcd/client/v3/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/admission"
+	"github.com/musterkube/muster/pkg/emulator/internal/drain"
+	"github.com/musterkube/muster/pkg/emulator/internal/etcdmem"
+	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry"
+	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+	"github.com/musterkube/muster/pkg/emulator/internal/transport"
+)
+
+// serverHost is the host in Config. The name cannot exist (RFC 6761), so a client that has lost the transport fails to
+// resolve it rather than reach somebody else.
+const serverHost = "https://muster.invalid"
+
+// stopGrace is how long Stop lets requests finish that are neither watches nor done.
+const stopGrace = 2 * time.Second
+
+// ErrStopped is returned to requests through Config after Stop, wrapped in an error that names the request. It counts as
+// a refused connection, so that informers go on trying until their own context ends, as with any server that is away.
+var ErrStopped = transport.ErrStopped
+
+// Server is a running API server. Its methods may be called from any goroutine.
+type Server struct {
+	token     string
+	logger    logr.Logger
+	store     *kubernetes.Client
+	handler   http.Handler
+	transport *transport.HandlerTransport
+	requests  *drain.Drain
+	doors     doors
+
+	controllers background
+
+	stop sync.Once
+	// release frees what requests used, in reverse order of its making.
+	release []func()
+}
+
+// Start returns a server that is ready: the system namespaces and priority classes exist. The context bounds the start
+// alone and is where the default logger comes from; the server lives until Stop, which the caller has to call.
+//
+// Start opens no socket and changes nothing that another server of the process would notice. Within a testing/synctest
+// bubble everything that it starts belongs to the bubble.
+func Start(ctx context.Context, options Options) (*Server, error) {
+	options, err := options.complete(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("starting the API server emulator: %w", err)
+	}
+	s := &Server{token: options.Token, logger: options.Logger, requests: drain.New()}
+	if err := s.start(ctx, options); err != nil {
+		s.Stop()
+		return nil, fmt.Errorf("starting the API server emulator: %w", err)
+	}
+	return s, nil
+}
+
+// start makes the parts of the server, from the bottom up. What has been made is in s.release when it fails.
+func (s *Server) start(ctx context.Context, options Options) error {
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.release = append(s.release, cancel)
+	if err := s.openStore(life); err != nil {
+		return err
+	}
+
+	getter := restOptions{client: s.store, scheme: scheme.New()}
+	served, err := registry.Storages(registry.Config{Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates})
+	if err != nil {
+		return err
+	}
+	s.release = append(s.release, func() { destroy(served) })
+	admit, err := admission.New(admission.Config{Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission})
+	if err != nil {
+		return err
+	}
+
+	config := newGenericConfig(options, getter, admit, s.requests)
+	generic, err := newGenericServer(config)
+	if err != nil {
+		return err
+	}
+	s.release = append(s.release, generic.Destroy)
+	if err := (installer{server: generic, config: config, scheme: getter.scheme}).install(served); err != nil {
+		return err
+	}
+	if err := registry.Bootstrap(klog.NewContext(ctx, options.Logger), served); err != nil {
+		return err
+	}
+	generic.PrepareRun()
+	s.handler = generic.Handler
+	s.transport = transport.New(life, s.handler)
+	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
+	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
+	return s.startControllers(life, options, served, getter.scheme)
+}
+
+// openStore makes the store and a client of it.
+func (s *Server) openStore(ctx context.Context) error {
+	db, err := mvcc.New(mvcc.Options{})
+	if err != nil {
+		return err
+	}
+	s.release = append(s.release, db.Close)
+	s.store = etcdmem.Client(ctx, db)
+	s.release = append(s.release, func() { _ = s.store.Close() })
+	return nil
+}
+
+// Config returns a configuration for clients in this process, with the rights of the cluster administrator and without
+// a limit on the rate of requests. Its transport calls the server's handler: there is no connection that could break.
+// Each call returns a new configuration, for the caller to change.
+func (s *Server) Config() *rest.Config {
+	return &rest.Config{
+		Host:        serverHost,
+		BearerToken: s.token,
+		Transport:   s.transport,
+		QPS:         -1,
+	}
+}
+
+// Handler returns the server as a handler, for a listener of the caller's own. Requests need the bearer token.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Stop ends the server: new requests are refused, watches end, other requests may finish (for two seconds at most) and
+// then everything is released. It returns when no goroutine of the server runs any more; a call while another one is at
+// work waits for it, and later ones do nothing.
+func (s *Server) Stop() {
+	s.stop.Do(func() {
+		s.controllers.stop()
+		if s.transport != nil {
+			s.transport.Refuse()
+		}
+		s.requests.Stop(stopGrace)
+		if s.transport != nil {
+			s.transport.Stop()
+		}
+		for _, release := range slices.Backward(s.release) {
+			release()
+		}
+	})
+}

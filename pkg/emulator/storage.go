@@ -1,0 +1,82 @@
+package emulator
+
+import (
+	"fmt"
+	"net/http"
+
+	"go.etcd.io/etcd/client/v3/kubernetes"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/storage/etcd3"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
+	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+)
+
+// keyPrefix is where a kube-apiserver keeps everything unless it is told otherwise (--etcd-prefix).
+const keyPrefix = "/registry"
+
+// unusualKeys are the resources whose keys do not begin with their name.
+var unusualKeys = map[string]string{
+	"endpoints":              "services/endpoints",
+	"nodes":                  "minions",
+	"replicationcontrollers": "controllers",
+	"services":               "services/specs",
+}
+
+// restOptions tells the registry how to store a resource: with the storage of a kube-apiserver, under the same keys and
+// in the same encoding, over client.
+type restOptions struct {
+	client *kubernetes.Client
+	scheme *scheme.Scheme
+}
+
+var _ generic.RESTOptionsGetter = restOptions{}
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	version := o.scheme.StorageVersion(resource)
+	config := storagebackend.Config{
+		Prefix:          keyPrefix,
+		Codec:           kindless{o.scheme.StorageCodec(version)},
+		EncodeVersioner: version,
+	}
+	key := resource.Resource
+	if unusual, ok := unusualKeys[key]; ok && resource.Group == "" {
+		key = unusual
+	}
+	return generic.RESTOptions{
+		StorageConfig:           config.ForResource(resource),
+		Decorator:               o.store,
+		EnableGarbageCollection: true,
+		DeleteCollectionWorkers: 1,
+		ResourcePrefix:          "/" + key,
+	}, nil
+}
+
+// store makes the storage of one resource. There is no watch cache in front of it: it would cost a dozen goroutines a
+// resource and a tenth of a second for each consistent read of one where nothing happens.
+func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePrefix string, _ func(runtime.Object) (string, error),
+	newFunc, newListFunc func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers,
+) (storage.Interface, factory.DestroyFunc, error) {
+	versioner := storage.APIObjectVersioner{}
+	store, err := etcd3.New(o.client, nil, config.Codec, newFunc, newListFunc, config.Prefix, resourcePrefix, config.GroupResource,
+		identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(), etcd3.NewDefaultDecoder(config.Codec, versioner), versioner)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the storage of %s: %w", config.GroupResource, err)
+	}
+	return watchCacheLike{store}, store.Close, nil
+}
+
+// healthy tells whether the store answers.
+func (o restOptions) healthy(r *http.Request) error {
+	if _, err := o.client.Kubernetes.Get(r.Context(), keyPrefix+"/health", kubernetes.GetOptions{}); err != nil {
+		return fmt.Errorf("reading from the store: %w", err)
+	}
+	return nil
+}
