@@ -1,0 +1,239 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/generated/clientset/versioned"
+	"github.com/musterkube/muster/pkg/batch"
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// ErrNotServed is returned by [Controller.Run] when the gate WorkloadWithJob is on and the API server does not serve
+// Workloads and PodGroups: a cluster of another release than 1.36, or one without the gate GenericWorkload. Jobs that
+// should start together would not, so the gate must be switched off in [Options].Gates to run them all the same.
+var ErrNotServed = errors.New("scheduling.k8s.io/v1alpha2 is not served")
+
+// userAgent names the controller to the API server, which takes the manager of managed fields from it.
+const userAgent = "muster-job-controller"
+
+// Controller runs the Jobs of a cluster. [New] makes one.
+type Controller struct {
+	opts       Options
+	kube       kubernetes.Interface
+	scheduling versioned.Interface
+	metrics    metrics
+}
+
+// New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
+// starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
+//
+// An option that makes no sense is an error, as is a cfg that no client can be made of.
+func New(cfg *rest.Config, opts Options) (*Controller, error) {
+	if cfg == nil {
+		return nil, errors.New("making a job controller: there is no rest.Config")
+	}
+	if err := opts.validate(); err != nil {
+		return nil, fmt.Errorf("making a job controller: %w", err)
+	}
+	kube, scheduling, err := newClients(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making a job controller: %w", err)
+	}
+	return newController(kube, scheduling, opts), nil
+}
+
+func newController(kube kubernetes.Interface, scheduling versioned.Interface, opts Options) *Controller {
+	return &Controller{opts: opts.withDefaults(), kube: kube, scheduling: scheduling, metrics: noMetrics{}}
+}
+
+// newClients returns typed clients that share one HTTP client.
+func newClients(cfg *rest.Config) (kubernetes.Interface, versioned.Interface, error) {
+	cfg = rest.CopyConfig(cfg)
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = userAgent
+	}
+	if cfg.QPS == 0 && cfg.RateLimiter == nil {
+		cfg.QPS = -1
+	}
+	httpClient, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making an HTTP client: %w", err)
+	}
+	scheduling, err := versioned.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a client for workloads: %w", err)
+	}
+	if cfg.ContentType == "" {
+		cfg.ContentType = runtime.ContentTypeProtobuf
+		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	}
+	kube, err := kubernetes.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a client for jobs: %w", err)
+	}
+	return kube, scheduling, nil
+}
+
+// stopGrace is how long syncs that are under way may go on after the controller was told to stop.
+const stopGrace = 5 * time.Second
+
+// Run runs Jobs until ctx ends, and returns nil when every goroutine it started has ended. Syncs that are under way
+// then, and events of what has happened, have a few seconds to finish. While the API server cannot be reached Run keeps
+// trying. The one error is [ErrNotServed].
+//
+// A controller may be run again after it has ended, not twice at a time. It then remembers nothing of the run before.
+func (c *Controller) Run(ctx context.Context) error {
+	if err := c.checkServed(ctx); err != nil {
+		return err
+	}
+	r := newReconciler(c)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	since, err := r.currentVersions(ctx)
+	if err != nil {
+		r.shutDownQueues()
+		return nil
+	}
+
+	told := make(chan struct{})
+	telling := finishing(ctx, func(telling context.Context) { r.events.run(telling, told) })
+	r.startCaches(ctx)
+
+	if r.waitForCaches(ctx, since) {
+		r.work(ctx)
+	}
+	r.shutDownQueues()
+	cancel()
+	close(told)
+	telling(eventDrain)
+	r.stopCaches()
+	return nil
+}
+
+// checkServed returns an error if the controller needs an API that the server does not have.
+func (c *Controller) checkServed(ctx context.Context) error {
+	if c.opts.Parity || !c.opts.Gates.Enabled(features.WorkloadWithJob) {
+		return nil
+	}
+	return c.untilDone(ctx, "asking for the Workload API", func() error {
+		_, err := c.scheduling.Discovery().ServerResourcesForGroupVersion(schedulingv1alpha2.SchemeGroupVersion.String())
+		if apierrors.IsNotFound(err) {
+			return permanent{ErrNotServed}
+		}
+		return err
+	})
+}
+
+// permanent marks an error that trying again would not mend.
+type permanent struct{ error }
+
+// untilDone calls f until it succeeds, fails for good or ctx ends. What f returns for good is returned; the end of ctx
+// is not an error here, as everything after it ends at once too.
+func (c *Controller) untilDone(ctx context.Context, what string, f func() error) error {
+	for delay := c.opts.RetryBackoff; ; delay = min(2*delay, c.opts.MaxRetryBackoff) {
+		err := f()
+		var final permanent
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return nil
+		case errors.As(err, &final):
+			return final.error
+		}
+		klog.FromContext(ctx).Error(err, "Trying again", "what", what, "delay", delay)
+		timer := c.opts.Clock.NewTimer(delay)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+	}
+}
+
+// work syncs Jobs until ctx ends. Syncs that have begun then have a while to finish: a write whose answer is not waited
+// for leaves more to find out for the controller that comes next.
+func (r *reconciler) work(ctx context.Context) {
+	working := finishing(ctx, func(working context.Context) {
+		var workers sync.WaitGroup
+		for range r.opts.Workers {
+			workers.Go(func() { drain(ctx, r.queue, func(key cache.ObjectName) { r.processJob(working, key) }) })
+			workers.Go(func() { drain(ctx, r.orphans, func(key orphanKey) { r.processOrphan(working, key) }) })
+		}
+		workers.Wait()
+	})
+	<-ctx.Done()
+	r.shutDownQueues()
+	working(stopGrace)
+}
+
+// finishing runs f in a goroutine with a context that does not end with ctx. The function that it returns waits for f,
+// which must be about to end, and ends that context if f takes longer than grace.
+func finishing(ctx context.Context, f func(context.Context)) (wait func(grace time.Duration)) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
+	return func(grace time.Duration) {
+		limit, end := context.WithTimeout(ctx, grace)
+		stop := context.AfterFunc(limit, cancel)
+		running.Wait()
+		stop()
+		end()
+		cancel()
+	}
+}
+
+// queue is the part of a work queue that workers use.
+type queue[K comparable] interface {
+	Get() (key K, shutdown bool)
+	Done(key K)
+}
+
+// drain processes the keys of a queue until it is shut down. What is left in it when ctx ends is dropped.
+func drain[K comparable](ctx context.Context, q queue[K], process func(K)) {
+	for {
+		key, shutdown := q.Get()
+		if shutdown {
+			return
+		}
+		if ctx.Err() == nil {
+			process(key)
+		}
+		q.Done(key)
+	}
+}
+
+// processJob syncs a Job and sees to it that a sync which failed comes again.
+func (r *reconciler) processJob(ctx context.Context, key cache.ObjectName) {
+	err := r.sync(ctx, key)
+	switch {
+	case err == nil:
+		r.queue.Forget(key)
+		r.stale.Forget(key)
+	case errors.Is(err, errStale):
+		klog.FromContext(ctx).V(4).Info("Putting off sync", "job", key, "reason", err)
+		r.queue.AddAfter(key, r.stale.When(key))
+	case ctx.Err() != nil:
+		// Requests fail because the controller ends.
+	default:
+		klog.FromContext(ctx).Error(err, "Syncing job failed", "job", key)
+		r.queue.AddRateLimited(key)
+	}
+}
+
+// manages reports whether job is one of this controller's.
+func (r *reconciler) manages(job *batchv1.Job) bool {
+	return !batch.ManagedByOther(job, r.opts.ManagedBy)
+}

@@ -1,0 +1,42 @@
+// Package job is a Job controller that can be imported: it does what the Job controller of kube-controller-manager 1.36
+// does, which lives in k8s.io/kubernetes and cannot be.
+//
+// [New] takes a rest.Config and [Options], [Controller.Run] blocks until its context ends and everything has stopped.
+//
+//	controller, err := job.New(config, job.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	return controller.Run(ctx)
+//
+// With zero Options it is the standard controller: it runs every Job whose spec.managedBy is not set or names
+// kubernetes.io/job-controller. With Options.ManagedBy it is the external controller that spec.managedBy names
+// (KEP-4368), and touches no other Job, so that it can run beside the built-in one in a real cluster.
+//
+// # What it does
+//
+// NonIndexed, Indexed and work-queue Jobs; back-off and backoffLimit; backoffLimitPerIndex and maxFailedIndexes
+// (KEP-3850); pod failure policy (KEP-3329); success policy (KEP-3998); pod replacement policy (KEP-3939); deadlines;
+// suspension; elastic Indexed Jobs (KEP-3715). With the gate WorkloadWithJob (KEP-5547), on by default here, an
+// eligible Job gets its Workload and its PodGroup before its first pod, and every pod names the group, also those that
+// replace failed ones.
+//
+// Pods carry the finalizer batch.kubernetes.io/job-tracking until the status of their Job accounts for them (KEP-2307).
+// Status, finalizers and completed indexes hold all there is to know, so a controller may stop at any point and another
+// may go on: no pod is counted twice, and finished work is not run again. Nothing but the pace depends on memory:
+// expectations of own writes, the back-off record (it starts anew) and the marks of what was written last.
+//
+// # How it is built
+//
+// A sync fetches, decides and applies. Fetch takes a snapshot of the Job, its pods, the clock and what this process is
+// waiting for. Decide is pure: it tells the outcome, the pods to make or delete, and the status. Apply writes: pods,
+// then status with the pods that are about to be counted, then finalizers, then status with the counts.
+//
+// # What it does not do
+//
+// It deletes no Job (the TTL controller does), collects no garbage, elects no leader: of two standard controllers on one
+// cluster one must be stopped. It does not protect PodGroups that are in use. It trusts the API server for defaults and
+// validation: a Job must have gone through one.
+//
+// The rights that it needs in a cluster with RBAC are in rbac.yaml beside this file, and in [RBAC].
+package job

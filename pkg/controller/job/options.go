@@ -1,0 +1,153 @@
+package job
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// The defaults of [Options], those of kube-controller-manager 1.36.
+const (
+	// DefaultWorkers is how many Jobs are synced at a time.
+	DefaultWorkers = 5
+	// DefaultSyncDelay is how long pod events and status changes of a Job are gathered before it is synced.
+	DefaultSyncDelay = time.Second
+	// DefaultPodBackoff is the delay before a failed pod is replaced for the first time.
+	DefaultPodBackoff = 10 * time.Second
+	// DefaultMaxPodBackoff bounds the delay, which doubles with each failure in a row.
+	DefaultMaxPodBackoff = 10 * time.Minute
+	// DefaultRetryBackoff is the delay before a sync that failed is tried again for the first time.
+	DefaultRetryBackoff = time.Second
+	// DefaultMaxRetryBackoff bounds that delay, which doubles with each failure in a row.
+	DefaultMaxRetryBackoff = time.Minute
+	// DefaultMaxUncounted is how many pods may wait in status.uncountedTerminatedPods.
+	DefaultMaxUncounted = 500
+	// DefaultMaxPodsPerSync is how many pods one sync makes or deletes.
+	DefaultMaxPodsPerSync = 500
+	// DefaultExpectationTimeout is how long a sync waits to see pods that it made or deleted.
+	DefaultExpectationTimeout = 5 * time.Minute
+)
+
+// component names the controller in events, as the built-in one is named there.
+const component = "job-controller"
+
+// Options says how a [Controller] works. The zero value is the standard controller with the limits of the built-in one
+// and every gate on.
+type Options struct {
+	// ManagedBy is the value of spec.managedBy of the Jobs to run (KEP-4368): a domain-prefixed path such as
+	// "example.com/queue". Every other Job is left alone, with its pods. The default runs the Jobs of the built-in
+	// controller: those without the field and those that name kubernetes.io/job-controller in it.
+	ManagedBy string
+
+	// Gates switches features. WorkloadWithJob counts here: with it the API group version scheduling.k8s.io/v1alpha2
+	// must be served. The default has every gate on.
+	Gates features.Gates
+
+	// Parity makes the controller behave as the built-in one of 1.36 where that one is at fault: names of Workloads
+	// and templates that the API server refuses; a wait without end where the Workload API is not served; a Workload
+	// that is forgotten when a sync comes before its event. The default does better.
+	Parity bool
+
+	// Workers is how many Jobs are synced at a time, and how many orphaned pods are cleared. The default is
+	// [DefaultWorkers].
+	Workers int
+
+	// Clock tells the time and wakes the queues. The default is the real clock, which in a testing/synctest bubble is
+	// the bubble's.
+	Clock clock.WithTicker
+
+	// Namespace limits the controller to one namespace. The default is all.
+	Namespace string
+
+	// SyncDelay is how long events of pods and of status are gathered before their Job is synced; changes of the spec
+	// are synced at once. A cluster in one process has no use for the delay: a negative value is none, and a Job of one
+	// pod then ends in milliseconds rather than seconds, for more syncs and somewhat more status writes where many pods
+	// end at almost the same time. The default is [DefaultSyncDelay].
+	SyncDelay time.Duration
+
+	// PodBackoff is the delay before the first replacement of a failed pod; it doubles with each failure in a row, up
+	// to MaxPodBackoff. The defaults are [DefaultPodBackoff] and [DefaultMaxPodBackoff].
+	PodBackoff, MaxPodBackoff time.Duration
+
+	// RetryBackoff is the delay before a sync that returned an error is tried again; it doubles with each error in a
+	// row, up to MaxRetryBackoff. The defaults are [DefaultRetryBackoff] and [DefaultMaxRetryBackoff].
+	RetryBackoff, MaxRetryBackoff time.Duration
+
+	// MaxUncounted bounds the pods that one sync puts into status.uncountedTerminatedPods, which bounds the size of
+	// the status. The default is [DefaultMaxUncounted].
+	MaxUncounted int
+
+	// MaxPodsPerSync bounds the pods that one sync makes, and those that it deletes because there are too many. The
+	// default is [DefaultMaxPodsPerSync].
+	MaxPodsPerSync int
+
+	// ExpectationTimeout is how long a sync refrains from making pods while pods that it made before have not shown up.
+	// The default is [DefaultExpectationTimeout].
+	ExpectationTimeout time.Duration
+}
+
+// withDefaults returns o with each zero field filled in.
+func (o Options) withDefaults() Options {
+	setDefault(&o.Workers, DefaultWorkers)
+	setDefault(&o.SyncDelay, DefaultSyncDelay)
+	setDefault(&o.PodBackoff, DefaultPodBackoff)
+	setDefault(&o.MaxPodBackoff, DefaultMaxPodBackoff)
+	setDefault(&o.RetryBackoff, DefaultRetryBackoff)
+	setDefault(&o.MaxRetryBackoff, DefaultMaxRetryBackoff)
+	setDefault(&o.MaxUncounted, DefaultMaxUncounted)
+	setDefault(&o.MaxPodsPerSync, DefaultMaxPodsPerSync)
+	setDefault(&o.ExpectationTimeout, DefaultExpectationTimeout)
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.ManagedBy == "" {
+		o.ManagedBy = batchv1.JobControllerName
+	}
+	o.SyncDelay = max(o.SyncDelay, 0)
+	return o
+}
+
+func setDefault[T comparable](value *T, fallback T) {
+	var zero T
+	if *value == zero {
+		*value = fallback
+	}
+}
+
+// validate returns an error for values that no default can mend.
+func (o Options) validate() error {
+	if o.Workers < 0 || o.MaxUncounted < 0 || o.MaxPodsPerSync < 0 {
+		return fmt.Errorf("job controller options: workers, max uncounted and max pods per sync must not be negative")
+	}
+	if o.PodBackoff < 0 || o.MaxPodBackoff < 0 || o.RetryBackoff < 0 || o.MaxRetryBackoff < 0 || o.ExpectationTimeout < 0 {
+		return fmt.Errorf("job controller options: back-offs and the expectation timeout must not be negative")
+	}
+	if o.ManagedBy != "" {
+		if faults := validation.IsDomainPrefixedPath(field.NewPath("managedBy"), o.ManagedBy); len(faults) > 0 {
+			return fmt.Errorf("job controller options: %w", faults.ToAggregate())
+		}
+	}
+	return o.Gates.Validate()
+}
+
+// limits are the parts of [Options] that decisions rest on.
+type limits struct {
+	podBackoff, maxPodBackoff time.Duration
+	uncounted, podsPerSync    int
+	// minRequeue is the shortest delay of a planned requeue.
+	minRequeue time.Duration
+}
+
+func (o Options) limits() limits {
+	return limits{
+		podBackoff: o.PodBackoff, maxPodBackoff: o.MaxPodBackoff,
+		uncounted: o.MaxUncounted, podsPerSync: o.MaxPodsPerSync,
+		minRequeue: o.SyncDelay,
+	}
+}

@@ -1,0 +1,9 @@
+package job
+
+import _ "embed"
+
+// RBAC is a manifest in YAML of what the controller needs in a cluster with RBAC: a namespace, a ServiceAccount and a
+// ClusterRole with its binding. It is that of the built-in controller less what this one does not use.
+//
+//go:embed rbac.yaml
+var RBAC string

@@ -1,0 +1,200 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/musterkube/muster/pkg/batch"
+)
+
+// sync brings one Job a step further. It is never run twice at a time for one key.
+func (r *reconciler) sync(ctx context.Context, key cache.ObjectName) error {
+	if err := r.upToDate(key); err != nil {
+		return err
+	}
+	job, err := r.jobs.Jobs(key.Namespace).Get(key.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.memory.forget(key, "")
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading job %s from the cache: %w", key, err)
+	case !r.manages(job):
+		// A Job of that name was ours when the sync was queued.
+		return nil
+	}
+	if _, finished := batch.Finished(job); finished {
+		r.memory.forget(key, job.UID)
+		return nil
+	}
+	if r.memory.hasFinished(key, job.UID) {
+		// The cache is behind: acting on it would run finished work again.
+		return nil
+	}
+	if !isKnownMode(job) {
+		r.events.tell(ctx, job, unknownMode)
+		return nil
+	}
+	return r.syncUnfinished(ctx, key, job)
+}
+
+// syncUnfinished fetches, decides and applies.
+func (r *reconciler) syncUnfinished(ctx context.Context, key cache.ObjectName, job *batchv1.Job) (err error) {
+	began, action := r.opts.Clock.Now(), actionReconciling
+	defer func() { r.metrics.synced(job, action, r.opts.Clock.Since(began), err) }()
+
+	s, err := r.fetch(ctx, key, job)
+	if err != nil {
+		return err
+	}
+	d := decide(s)
+	action = d.pods.action
+	if d.requeue > 0 {
+		r.queue.AddAfter(key, d.requeue)
+	}
+	result := r.applyPods(ctx, key, s, d)
+	if err := r.applyStatus(ctx, key, s, d, conclude(s, d, result)); err != nil {
+		return fmt.Errorf("tracking status of job %s: %w", key, err)
+	}
+	if result.err != nil {
+		return fmt.Errorf("managing pods of job %s: %w", key, result.err)
+	}
+	return nil
+}
+
+// fetch takes a snapshot. On the way it adopts and releases pods, and makes the group that new pods are to join.
+func (r *reconciler) fetch(ctx context.Context, key cache.ObjectName, job *batchv1.Job) (*snapshot, error) {
+	settled := r.memory.settled(key, job.UID)
+	pods, err := r.claimPods(ctx, key, job)
+	if err != nil {
+		return nil, fmt.Errorf("claiming pods of job %s: %w", key, err)
+	}
+	podGroup, err := r.ensureGroup(ctx, key, job, pods)
+	if err != nil {
+		return nil, fmt.Errorf("ensuring Workload and PodGroup for Job %s: %w", key, err)
+	}
+	if isIndexed(job) {
+		sortByIndex(pods)
+	}
+	return &snapshot{
+		job:      job,
+		pods:     pods,
+		podGroup: podGroup,
+		now:      r.opts.Clock.Now(),
+		settled:  settled,
+		awaited:  r.memory.awaited(key, job.UID),
+		backoff:  r.memory.backoff(key, job.UID),
+		limits:   r.limits,
+	}, nil
+}
+
+// applyStatus writes what a sync has concluded: the status, the finalizers of the pods that it accounts for, and the
+// status again if that changed the counts or ended the Job.
+func (r *reconciler) applyStatus(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision, p *statusPlan) error {
+	before := &s.job.Status
+	if p.write {
+		stored, err := r.writeStatus(ctx, key, p.job, before)
+		if err != nil {
+			return fmt.Errorf("adding uncounted pods to status: %w", err)
+		}
+		p.job, before = stored, stored.Status.DeepCopy()
+		r.memory.setBackoff(key, stored.UID, d.backoff)
+		for _, e := range p.events {
+			r.events.tell(ctx, stored, e)
+		}
+	}
+	for action, n := range p.policyActions {
+		r.metrics.failureHandled(action, n)
+	}
+	released, releaseErr := r.releasePods(ctx, key, p.job, p.release)
+	p.held.Delete(released...)
+	write := settleCounts(&p.job.Status, p.held)
+	ended := releaseErr == nil && p.finish(r.opts.Clock.Now())
+	if write || ended {
+		stored, err := r.writeStatus(ctx, key, p.job, before)
+		if err != nil {
+			return fmt.Errorf("removing uncounted pods from status: %w", err)
+		}
+		if ended {
+			r.jobFinished(ctx, key, stored, p.outcome)
+		}
+	}
+	return releaseErr
+}
+
+// writeStatus stores the status of job and returns the Job as stored. A Job that has changed since it was read is a
+// conflict, which is how a status that rests on an old one is kept out.
+func (r *reconciler) writeStatus(ctx context.Context, key cache.ObjectName, job *batchv1.Job, before *batchv1.JobStatus) (*batchv1.Job, error) {
+	stored, err := r.kube.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	r.memory.wroteJob(key, stored.UID, stored.ResourceVersion)
+	r.metrics.statusWritten(stored, before)
+	return stored, nil
+}
+
+// jobFinished remembers and tells that a Job has ended.
+func (r *reconciler) jobFinished(ctx context.Context, key cache.ObjectName, job *batchv1.Job, o *outcome) {
+	r.memory.setFinished(key, job.UID)
+	if cached, err := r.jobs.Jobs(key.Namespace).Get(key.Name); err == nil {
+		if _, finished := batch.Finished(cached); finished {
+			// The news came first, and nothing else will drop the record.
+			r.memory.forget(key, cached.UID)
+		}
+	}
+	r.metrics.finished(job, o)
+	for _, e := range finishEvents(job, o) {
+		r.events.tell(ctx, job, e)
+	}
+}
+
+// releasePods removes the tracking finalizer from pods, all at a time, and returns the UIDs of those that are without
+// it now, with the first error.
+func (r *reconciler) releasePods(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pods []*corev1.Pod) ([]types.UID, error) {
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	uids := make([]types.UID, len(pods))
+	for i, pod := range pods {
+		uids[i] = pod.UID
+	}
+	r.memory.expectRemovals(key, job.UID, uids)
+	errs := inParallel(len(pods), func(i int) error {
+		err := r.removeFinalizer(ctx, key, job, pods[i])
+		if err != nil {
+			r.memory.removalObserved(key, job.UID, uids[i])
+		}
+		return ignoreNotFound(err)
+	})
+	released := make([]types.UID, 0, len(pods))
+	for i, err := range errs {
+		if err == nil {
+			released = append(released, uids[i])
+		}
+	}
+	return released, firstError(errs)
+}
+
+// firstError returns the first error that is one.
+func firstError(errs []error) error {
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i]
+	}
+	return nil
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

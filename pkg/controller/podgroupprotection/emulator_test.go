@@ -1,0 +1,103 @@
+package podgroupprotection_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/generated/clientset/versioned"
+	"github.com/musterkube/muster/pkg/builder"
+	"github.com/musterkube/muster/pkg/controller/podgroupprotection"
+	"github.com/musterkube/muster/pkg/emulator"
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// startServer returns the way to an API server that stops with the test.
+func startServer(t *testing.T, gates features.Gates) *rest.Config {
+	t.Helper()
+	server, err := emulator.Start(t.Context(), emulator.Options{Gates: gates})
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	return server.Config()
+}
+
+// TestOnAnAPIServer plays the life of a PodGroup whose pods outlive its deletion.
+func TestOnAnAPIServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := startServer(t, features.Gates{})
+		kube, err := kubernetes.NewForConfig(config)
+		require.NoError(t, err)
+		scheduling, err := versioned.NewForConfig(config)
+		require.NoError(t, err)
+		groups, pods := scheduling.SchedulingV1alpha2().PodGroups("default"), kube.CoreV1().Pods("default")
+
+		controller, err := podgroupprotection.New(config, podgroupprotection.Options{})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- controller.Run(ctx) }()
+
+		template := builder.Gang("workers", 2)
+		group, err := groups.Create(t.Context(), &schedulingv1alpha2.PodGroup{
+			ObjectMeta: metav1.ObjectMeta{Name: "g"},
+			Spec:       schedulingv1alpha2.PodGroupSpec{SchedulingPolicy: template.SchedulingPolicy},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, []string{podgroupprotection.Finalizer}, group.Finalizers)
+		for _, name := range []string{"a", "b"} {
+			_, err := pods.Create(t.Context(), &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Name: name},
+				Spec: corev1.PodSpec{
+					SchedulingGroup: builder.SchedulingGroup(group),
+					NodeName:        "node",
+					Containers:      []corev1.Container{{Name: "c", Image: "busybox"}},
+				},
+			}, metav1.CreateOptions{})
+			require.NoError(t, err)
+		}
+
+		require.NoError(t, groups.Delete(t.Context(), "g", metav1.DeleteOptions{}))
+		synctest.Wait()
+		group, err = groups.Get(t.Context(), "g", metav1.GetOptions{})
+		require.NoError(t, err)
+		assert.NotNil(t, group.DeletionTimestamp)
+
+		// One pod ends, the other is deleted: first in grace, then for good.
+		ended1, err := pods.Get(t.Context(), "a", metav1.GetOptions{})
+		require.NoError(t, err)
+		ended1.Status.Phase = corev1.PodSucceeded
+		_, err = pods.UpdateStatus(t.Context(), ended1, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, pods.Delete(t.Context(), "b", metav1.DeleteOptions{}))
+		synctest.Wait()
+		_, err = pods.Get(t.Context(), "b", metav1.GetOptions{})
+		require.NoError(t, err, "a pod on a node has a grace period")
+		_, err = groups.Get(t.Context(), "g", metav1.GetOptions{})
+		require.NoError(t, err, "a pod in its grace period still runs")
+
+		require.NoError(t, pods.Delete(t.Context(), "b", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
+		synctest.Wait()
+		_, err = groups.Get(t.Context(), "g", metav1.GetOptions{})
+		assert.True(t, apierrors.IsNotFound(err), "got %v", err)
+
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
+
+func TestOnAnAPIServerWithoutPodGroups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		controller, err := podgroupprotection.New(startServer(t, features.KubernetesDefaults()), podgroupprotection.Options{})
+		require.NoError(t, err)
+		require.ErrorIs(t, controller.Run(t.Context()), podgroupprotection.ErrNotServed)
+	})
+}

@@ -1,0 +1,182 @@
+package podgroupprotection
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	schedulinginformers "github.com/musterkube/muster/generated/informers/externalversions/scheduling/v1alpha2"
+)
+
+// podsByGroup is the index of the pods that hold a PodGroup, by the name of the PodGroup.
+const podsByGroup = "group"
+
+// reconciler is one run of a controller: its caches and its queue.
+type reconciler struct {
+	*Controller
+	groups, pods cache.SharedIndexInformer
+	synced       []cache.DoneChecker
+	queue        workqueue.TypedRateLimitingInterface[cache.ObjectName]
+}
+
+func newReconciler(c *Controller) *reconciler {
+	r := &reconciler{
+		Controller: c,
+		groups:     schedulinginformers.NewPodGroupInformer(c.scheduling, c.opts.Namespace, 0, nil),
+		pods:       coreinformers.NewPodInformer(c.kube, c.opts.Namespace, 0, cache.Indexers{podsByGroup: indexPod}),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName](),
+			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "podgroupprotection", Clock: c.opts.Clock}),
+	}
+	// This cannot fail on an informer that has not been started.
+	_ = r.pods.SetTransform(trimPod)
+	r.addHandler(r.groups, cache.ResourceEventHandlerFuncs{
+		AddFunc:    r.groupSeen,
+		UpdateFunc: func(_, after any) { r.groupSeen(after) },
+	})
+	r.addHandler(r.pods, cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { r.podSeen(nil, object) },
+		UpdateFunc: r.podSeen,
+		DeleteFunc: func(object any) { r.podSeen(object, nil) },
+	})
+	return r
+}
+
+// addHandler cannot fail on an informer that has not been started.
+func (r *reconciler) addHandler(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
+	if registration, err := informer.AddEventHandler(handler); err == nil {
+		r.synced = append(r.synced, registration.HasSyncedChecker())
+	}
+}
+
+// run works until ctx ends and everything has stopped.
+func (r *reconciler) run(ctx context.Context) {
+	var caches, workers sync.WaitGroup
+	caches.Go(func() { r.groups.RunWithContext(ctx) })
+	caches.Go(func() { r.pods.RunWithContext(ctx) })
+	if cache.WaitFor(ctx, "", r.synced...) {
+		for range r.opts.Workers {
+			workers.Go(func() { r.work(ctx) })
+		}
+	}
+	<-ctx.Done()
+	r.queue.ShutDown()
+	workers.Wait()
+	caches.Wait()
+}
+
+// groupSeen queues a PodGroup that waits to be set free.
+func (r *reconciler) groupSeen(object any) {
+	if group, ok := object.(*schedulingv1alpha2.PodGroup); ok && isCandidate(group) {
+		r.queue.Add(cache.MetaObjectToName(group))
+	}
+}
+
+// podSeen queues the PodGroups that a change of a pod may have set free.
+func (r *reconciler) podSeen(before, after any) {
+	for _, group := range mayBeFree(podIn(before), podIn(after)) {
+		r.queue.Add(group)
+	}
+}
+
+// podIn returns the pod of an event, nil if there is none. Of a deletion that was missed it is the last state known.
+func podIn(object any) *corev1.Pod {
+	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = unknown.Obj
+	}
+	pod, _ := object.(*corev1.Pod)
+	return pod
+}
+
+// work takes PodGroups from the queue until it is shut down.
+func (r *reconciler) work(ctx context.Context) {
+	for {
+		name, shutdown := r.queue.Get()
+		if shutdown {
+			return
+		}
+		r.process(ctx, name)
+		r.queue.Done(name)
+	}
+}
+
+// process looks at a PodGroup, and sees to it that what failed is tried again.
+func (r *reconciler) process(ctx context.Context, name cache.ObjectName) {
+	switch err := r.reconcile(ctx, name); {
+	case err == nil:
+		r.queue.Forget(name)
+	case ctx.Err() != nil:
+		// Requests fail because the controller ends.
+	case apierrors.IsConflict(err):
+		klog.FromContext(ctx).V(4).Info("PodGroup has changed, looking again", "podGroup", name)
+		r.queue.AddRateLimited(name)
+	default:
+		klog.FromContext(ctx).Error(err, "Releasing PodGroup failed, trying again", "podGroup", name)
+		r.queue.AddRateLimited(name)
+	}
+}
+
+// reconcile takes the finalizer off the PodGroup of that name if it is being deleted and no pod holds it.
+func (r *reconciler) reconcile(ctx context.Context, name cache.ObjectName) error {
+	object, exists, err := r.groups.GetIndexer().GetByKey(name.String())
+	if err != nil {
+		return fmt.Errorf("looking up podgroup %s: %w", name, err)
+	}
+	group, ok := object.(*schedulingv1alpha2.PodGroup)
+	if !exists || !ok || !isCandidate(group) {
+		return nil
+	}
+	holders, err := r.pods.GetIndexer().IndexKeys(podsByGroup, name.String())
+	if err != nil {
+		return fmt.Errorf("looking up the pods of podgroup %s: %w", name, err)
+	}
+	logger := klog.FromContext(ctx)
+	if len(holders) > 0 {
+		logger.V(4).Info("PodGroup is in use", "podGroup", name, "pod", holders[0], "pods", len(holders))
+		return nil
+	}
+	options := metav1.UpdateOptions{FieldManager: manager}
+	_, err = r.scheduling.SchedulingV1alpha2().PodGroups(name.Namespace).Update(ctx, released(group), options)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("removing the finalizer of podgroup %s: %w", name, err)
+	}
+	logger.V(2).Info("Released PodGroup", "podGroup", name)
+	return nil
+}
+
+func indexPod(object any) ([]string, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return nil, nil
+	}
+	group, holds := heldBy(pod)
+	if !holds {
+		return nil, nil
+	}
+	return []string{group.String()}, nil
+}
+
+// trimPod keeps of a pod in the cache what decisions rest on. There may be very many pods.
+func trimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion},
+		Spec:       corev1.PodSpec{SchedulingGroup: pod.Spec.SchedulingGroup},
+		Status:     corev1.PodStatus{Phase: pod.Status.Phase},
+	}, nil
+}
