@@ -1,0 +1,159 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+)
+
+// What kube-scheduler says when a group cannot preempt (KEP-5710).
+const (
+	messageNoGroupVictims    = "No preemption victims found for incoming preemptor"
+	messageConstraintsRefuse = "workload aware preemption is not supported for pod groups with scheduling constraints"
+)
+
+// victim is what leaves together: one pod, or all placed pods of a group whose disruptionMode is PodGroup.
+type victim struct {
+	pods     []*podInfo
+	priority int32
+	ofGroup  bool
+	start    time.Time
+}
+
+// makeRoomForGroup looks in the whole cluster for pods of lower priority than the group's that have to go for the group
+// to fit, as few and as unimportant as possible, and puts them into the trial. It reports whether it found any; if not,
+// the reason is added to the trial's message.
+func (c *cluster) makeRoomForGroup(g *groupInfo, pods []*podInfo, t *trial) bool {
+	victims, refusal := c.groupVictims(g, pods)
+	if refusal != "" {
+		t.message += ", " + refusal
+		return false
+	}
+	for _, v := range victims {
+		for _, p := range v.pods {
+			t.evictions = append(t.evictions, Eviction{Pod: p.object, For: "podgroup", ForUID: g.object.UID, From: "cluster"})
+		}
+	}
+	return true
+}
+
+// groupVictims returns who has to go, the most important first, or why nobody does.
+func (c *cluster) groupVictims(g *groupInfo, pods []*podInfo) (victims []victim, refusal string) {
+	switch {
+	case g.object == nil:
+		return nil, podGroupNotFound(g.key)
+	case g.topologyKey() != "":
+		return nil, messageConstraintsRefuse
+	case slices.ContainsFunc(pods, neverPreempts):
+		return nil, messageNever
+	}
+	candidates := slices.DeleteFunc(c.victims(), func(v victim) bool { return v.priority >= g.priority() })
+	if len(candidates) == 0 {
+		return nil, messageNoGroupVictims
+	}
+	// Everyone leaves, and then comes back one after another as long as the group still fits.
+	for _, v := range candidates {
+		c.lift(v)
+	}
+	defer func() {
+		for _, v := range candidates {
+			c.putBack(v)
+		}
+	}()
+	if t := c.tryPlacements(g, pods, false); !t.enough {
+		return nil, t.message
+	}
+	for _, v := range candidates {
+		c.putBack(v)
+		if !c.tryPlacements(g, pods, false).enough {
+			c.lift(v)
+			victims = append(victims, v)
+		}
+	}
+	return victims, ""
+}
+
+func neverPreempts(p *podInfo) bool {
+	policy := p.object.Spec.PreemptionPolicy
+	return policy != nil && *policy == corev1.PreemptNever
+}
+
+// victims returns everyone who is on a node, as units that leave together, those to be spared first.
+func (c *cluster) victims() []victim {
+	var out []victim
+	groups := map[types.NamespacedName]int{}
+	for _, n := range c.order {
+		for _, p := range n.pods {
+			whole := c.evictedWhole(p)
+			if whole == nil {
+				out = append(out, victim{pods: []*podInfo{p}, priority: p.priority, ofGroup: p.group != "", start: startOf(p)})
+				continue
+			}
+			at, known := groups[whole.key]
+			if !known {
+				at = len(out)
+				groups[whole.key] = at
+				out = append(out, victim{priority: whole.priority(), ofGroup: true, start: startOf(p)})
+			}
+			out[at].pods = append(out[at].pods, p)
+			if start := startOf(p); compareStart(start, out[at].start) < 0 {
+				out[at].start = start
+			}
+		}
+	}
+	for _, v := range out {
+		slices.SortFunc(v.pods, byUrgency)
+	}
+	slices.SortFunc(out, compareVictims)
+	return out
+}
+
+// evictedWhole returns the pod's group if its pods are only disrupted together.
+func (c *cluster) evictedWhole(p *podInfo) *groupInfo {
+	if p.group == "" {
+		return nil
+	}
+	g := c.groups[p.groupKey()]
+	if g == nil || g.object == nil || g.object.Spec.DisruptionMode == nil ||
+		*g.object.Spec.DisruptionMode != schedulingv1alpha2.DisruptionModePodGroup {
+		return nil
+	}
+	return g
+}
+
+// compareVictims puts the more important first: higher priority, members of groups before pods on their own, larger
+// groups before smaller ones, earlier starts before later ones.
+func compareVictims(a, b victim) int {
+	ofGroup := func(v victim) int {
+		if v.ofGroup {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(b.priority, a.priority),
+		cmp.Compare(ofGroup(a), ofGroup(b)),
+		cmp.Compare(len(b.pods), len(a.pods)),
+		compareStart(a.start, b.start),
+		strings.Compare(a.pods[0].key.String(), b.pods[0].key.String()),
+	)
+}
+
+// lift takes the victim's pods off their nodes, for a trial.
+func (c *cluster) lift(v victim) {
+	for _, p := range v.pods {
+		c.nodes[p.node].remove(p)
+	}
+}
+
+func (c *cluster) putBack(v victim) {
+	for _, p := range v.pods {
+		c.nodes[p.node].add(p)
+	}
+}
