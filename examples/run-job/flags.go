@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+// The forms of the final report.
+const (
+	outputText = "text"
+	outputJSON = "json"
+	outputYAML = "yaml"
+)
+
+type options struct {
+	files       []string
+	nodes       int
+	nodeCPU     resource.Quantity
+	podDuration time.Duration
+	backoff     time.Duration
+	failures    []kubelet.Failure
+	output      string
+	timeout     time.Duration
+}
+
+func parseFlags(args []string, usage io.Writer) (options, error) {
+	var opts options
+	var nodeCPU string
+	var failures []string
+	flags := pflag.NewFlagSet("run-job", pflag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.SortFlags = false
+	flags.StringArrayVarP(&opts.files, "filename", "f", nil, "manifest, folder of manifests, or - for standard input; YAML or JSON (default: a gang Job of four pods)")
+	flags.IntVar(&opts.nodes, "nodes", 3, "how many nodes the cluster has")
+	flags.StringVar(&nodeCPU, "node-cpu", "4", "CPUs of each node, as a quantity")
+	flags.DurationVar(&opts.podDuration, "pod-duration", 500*time.Millisecond, "how long each pod runs")
+	flags.DurationVar(&opts.backoff, "backoff", time.Second, "delay before the first failed pod of a Job is replaced, doubled each time (a real cluster's is 10s)")
+	flags.StringArrayVar(&failures, "fail", nil, "INDEX=EXITCODE[xTIMES]: the pods of that index exit with that code, the first TIMES times (default 1); may be given several times. In a Job that is not Indexed, INDEX counts its pods from 0")
+	flags.StringVarP(&opts.output, "output", "o", outputText, "form of the report: text, json or yaml")
+	flags.DurationVar(&opts.timeout, "timeout", time.Minute, "give up after this time")
+	flags.Usage = func() {
+		fmt.Fprintf(usage, "Runs Jobs on a cluster inside this process and shows it happening.\n\nUsage: run-job [-f FILE|FOLDER|-] [flags]\n\n%s", flags.FlagUsages())
+	}
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
+	}
+	if extra := flags.Args(); len(extra) > 0 {
+		return options{}, fmt.Errorf("unexpected argument %q: manifests are named with -f", extra[0])
+	}
+	var err error
+	if opts.nodeCPU, err = resource.ParseQuantity(nodeCPU); err != nil || opts.nodeCPU.Sign() <= 0 {
+		return options{}, fmt.Errorf("--node-cpu %q: want a quantity above 0, such as 4 or 500m", nodeCPU)
+	}
+	for _, text := range failures {
+		f, err := kubelet.ParseFailure(text)
+		if err != nil {
+			return options{}, fmt.Errorf("--fail: %w", err)
+		}
+		opts.failures = append(opts.failures, f)
+	}
+	return opts, opts.check()
+}
+
+func (o options) check() error {
+	switch {
+	case o.nodes < 1:
+		return fmt.Errorf("--nodes %d: want at least 1", o.nodes)
+	case o.podDuration < 0:
+		return fmt.Errorf("--pod-duration %s: want 0 or more", o.podDuration)
+	case o.backoff <= 0:
+		return fmt.Errorf("--backoff %s: want more than 0", o.backoff)
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+	case !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output):
+		return fmt.Errorf("--output %q: want text, json or yaml", o.output)
+	}
+	return nil
+}
+
+// nodeCapacity is what each node offers; only the CPUs are the caller's to choose.
+func (o options) nodeCapacity() corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: o.nodeCPU}
+}
+
+// script turns the flags into what the kubelet plays.
+func (o options) script() kubelet.Script {
+	script := kubelet.Script(kubelet.Fixed{Duration: o.podDuration})
+	for _, f := range o.failures {
+		script = f.Before(script)
+	}
+	return script
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+// noControllers is the value of --controllers that runs none.
+const noControllers = "none"
+
+type options struct {
+	listen      string
+	kubeconfig  string
+	token       string
+	gates       features.Gates
+	controllers []string
+	nodes       int
+	podDuration time.Duration
+	jobParity   bool
+}
+
+func parseFlags(args []string, usage io.Writer) (options, error) {
+	var opts options
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.SortFlags = false
+	flags.StringVar(&opts.listen, "listen", "127.0.0.1:0", "loopback address to serve on; port 0 takes a free one")
+	flags.StringVar(&opts.kubeconfig, "kubeconfig", "", "file to write a cluster administrator's kubeconfig to (default: a temporary one, removed at the end)")
+	flags.StringVar(&opts.token, "token", "", "bearer token of the cluster administrator (default: a random one, found in the kubeconfig)")
+	flags.Var(&opts.gates, "feature-gates", "feature gates to switch on or off; all are on by default")
+	flags.StringSliceVar(&opts.controllers, "controllers", nil, "controllers to run, or none (default: "+strings.Join(cluster.Controllers(), ",")+")")
+	flags.IntVar(&opts.nodes, "nodes", 3, "how many nodes there are; 0 starts neither scheduler nor kubelet")
+	flags.DurationVar(&opts.podDuration, "pod-duration", time.Second, "how long each pod runs before it succeeds")
+	flags.BoolVar(&opts.jobParity, "job-parity", false, "make the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included")
+	flags.Usage = func() {
+		fmt.Fprintf(usage, "Serves a cluster inside this process for kubectl and for controllers in other processes.\n\nUsage: serve [flags]\n\n%s", flags.FlagUsages())
+	}
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
+	}
+	if extra := flags.Args(); len(extra) > 0 {
+		return options{}, fmt.Errorf("unexpected argument %q", extra[0])
+	}
+	if opts.nodes < 0 {
+		return options{}, fmt.Errorf("--nodes %d: want 0 or more", opts.nodes)
+	}
+	if opts.podDuration < 0 {
+		return options{}, fmt.Errorf("--pod-duration %s: want 0 or more", opts.podDuration)
+	}
+	if flags.Changed("controllers") {
+		return opts, opts.chooseControllers()
+	}
+	return opts, nil
+}
+
+// chooseControllers turns the words of --controllers into names; the cluster would refuse them too, but later.
+func (o *options) chooseControllers() error {
+	if len(o.controllers) == 1 && o.controllers[0] == noControllers {
+		o.controllers = []string{}
+		return nil
+	}
+	if err := cluster.CheckControllers(o.controllers); err != nil {
+		return fmt.Errorf("--controllers: %w", err)
+	}
+	return nil
+}
+
+func (o options) cluster() cluster.Options {
+	return cluster.Options{
+		Nodes:       o.nodes,
+		Gates:       o.gates,
+		Token:       o.token,
+		Controllers: o.controllers,
+		Parity:      o.jobParity,
+		Script:      kubelet.Fixed{Duration: o.podDuration},
+	}
+}

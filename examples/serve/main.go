@@ -1,0 +1,85 @@
+// Command serve runs a cluster for kubectl and for controllers in other processes: an API server on loopback with the
+// Job controller, the gang scheduler and a kubelet that plays pods.
+//
+//	go run ./examples/serve --kubeconfig muster.kubeconfig
+//	kubectl --kubeconfig muster.kubeconfig get workloads -A
+//
+// It prints one line when it is ready and stops on SIGINT or SIGTERM.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/musterkube/muster/pkg/cluster"
+)
+
+// The exit codes that scripts may rely on.
+const (
+	exitStopped = 0 // stopped when told to
+	exitFailed  = 1 // could not start, or a part of the cluster failed
+	exitUsage   = 2 // wrong flags
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the program without its process: what main does, with everything it touches as a parameter.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	opts, err := parseFlags(args, stdout)
+	if errors.Is(err, pflag.ErrHelp) {
+		return exitStopped
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "serve: %v\nSee serve --help.\n", err)
+		return exitUsage
+	}
+	if err := serve(ctx, opts, stdout); err != nil {
+		fmt.Fprintf(stderr, "serve: %v\n", err)
+		return exitFailed
+	}
+	return exitStopped
+}
+
+func serve(ctx context.Context, opts options, stdout io.Writer) error {
+	c, err := cluster.Start(context.WithoutCancel(ctx), opts.cluster())
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	url, err := c.Server().Listen(ctx, opts.listen)
+	if err != nil {
+		return err
+	}
+	kubeconfig := opts.kubeconfig
+	if kubeconfig == "" {
+		folder, err := os.MkdirTemp("", "muster-serve-")
+		if err != nil {
+			return fmt.Errorf("making a folder for the kubeconfig: %w", err)
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		kubeconfig = filepath.Join(folder, "kubeconfig")
+	}
+	if err := c.Server().WriteKubeconfig(kubeconfig); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "serving %s, kubeconfig %s\n", url, kubeconfig)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-c.Failed():
+		return c.Err()
+	}
+}

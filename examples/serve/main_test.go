@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/musterkube/muster/generated/clientset/versioned"
+	"github.com/musterkube/muster/pkg/batch"
+)
+
+// served is a program that runs in the test's process.
+type served struct {
+	ready string // its one line
+	stop  func() (code int, stderr string)
+}
+
+// startProgram runs the program until the test stops it, and returns once it says that it is ready.
+func startProgram(t *testing.T, args ...string) served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, writer := io.Pipe()
+	var stderr bytes.Buffer
+	done := make(chan int, 1)
+	go func() {
+		code := run(ctx, args, writer, &stderr)
+		_ = writer.Close()
+		done <- code
+	}()
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		cancel()
+		require.NoError(t, err, "exit code %d: %s", <-done, stderr.String())
+	}
+	stop := func() (int, string) {
+		cancel()
+		return <-done, stderr.String()
+	}
+	return served{line, stop}
+}
+
+func TestServesClientsWithTheKubeconfig(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	s := startProgram(t, "--kubeconfig", kubeconfig, "--token", "secret", "--pod-duration", "10ms")
+	assert.Regexp(t, `^serving https://127\.0\.0\.1:\d+, kubeconfig `+regexp.QuoteMeta(kubeconfig)+`\n$`, s.ready)
+
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	assert.Equal(t, "secret", cfg.BearerToken)
+	client := kubernetes.NewForConfigOrDie(cfg)
+	job, err := client.BatchV1().Jobs("default").Create(t.Context(), gangJob(), metav1.CreateOptions{})
+	require.NoError(t, err)
+
+	jobs := cache.NewListWatchFromClient(client.BatchV1().RESTClient(), "jobs", "default", fields.Everything())
+	_, err = watchtools.UntilWithSync(t.Context(), jobs, &batchv1.Job{}, nil, func(e watch.Event) (bool, error) {
+		seen, ok := e.Object.(*batchv1.Job)
+		return ok && seen.UID == job.UID && batch.HasCondition(seen, batchv1.JobComplete), nil
+	})
+	require.NoError(t, err)
+
+	groups, err := versioned.NewForConfigOrDie(cfg).SchedulingV1alpha2().PodGroups("default").List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Len(t, groups.Items, 1)
+
+	code, stderr := s.stop()
+	assert.Equal(t, exitStopped, code)
+	assert.Empty(t, stderr)
+	assert.FileExists(t, kubeconfig, "a file that the user named stays")
+}
+
+func gangJob() *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "gang"},
+		Spec: batchv1.JobSpec{
+			CompletionMode: new(batchv1.IndexedCompletion), Completions: new(int32(2)), Parallelism: new(int32(2)),
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever,
+				Containers:    []corev1.Container{{Name: "main", Image: "main:v1"}},
+			}},
+		},
+	}
+}
+
+func TestWithoutControllersAndNodesNothingMoves(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	s := startProgram(t, "--kubeconfig", kubeconfig, "--controllers", "none", "--nodes", "0", "--feature-gates", "WorkloadAwarePreemption=false")
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	client := kubernetes.NewForConfigOrDie(cfg)
+	nodes, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, nodes.Items)
+
+	cfg.BearerToken, cfg.BearerTokenFile = "another", ""
+	_, err = kubernetes.NewForConfigOrDie(cfg).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	assert.True(t, apierrors.IsUnauthorized(err), "%v", err)
+	code, _ := s.stop()
+	assert.Equal(t, exitStopped, code)
+}
+
+func TestTemporaryKubeconfigIsRemoved(t *testing.T) {
+	t.Parallel()
+	s := startProgram(t, "--controllers", "none", "--nodes", "0")
+	_, kubeconfig, found := strings.Cut(strings.TrimSpace(s.ready), "kubeconfig ")
+	require.True(t, found, s.ready)
+	require.FileExists(t, kubeconfig)
+	s.stop()
+	assert.NoFileExists(t, kubeconfig)
+}
+
+func TestUsageErrors(t *testing.T) {
+	cases := map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown flag":           {[]string{"--port", "1"}, "unknown flag: --port"},
+		"an argument":               {[]string{"now"}, `unexpected argument "now"`},
+		"an unknown gate":           {[]string{"--feature-gates", "Gang=true"}, `feature gate "Gang" is not known`},
+		"a gate that needs another": {[]string{"--feature-gates", "GenericWorkload=false"}, "GangScheduling needs GenericWorkload"},
+		"an unknown controller":     {[]string{"--controllers", "job,deployment"}, `there is no controller "deployment"`},
+		"fewer nodes than none":     {[]string{"--nodes", "-1"}, "--nodes -1: want 0 or more"},
+		"a negative duration":       {[]string{"--pod-duration", "-1s"}, "--pod-duration -1s: want 0 or more"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var stderr bytes.Buffer
+			assert.Equal(t, exitUsage, run(t.Context(), tc.args, io.Discard, &stderr))
+			assert.Contains(t, stderr.String(), tc.want)
+		})
+	}
+}
+
+func TestListensOnLoopbackOnly(t *testing.T) {
+	var stderr bytes.Buffer
+	assert.Equal(t, exitFailed, run(t.Context(), []string{"--listen", "0.0.0.0:0", "--nodes", "0"}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "loopback")
+}
+
+// The other tests call run; this one makes sure of the process: its one line, and its end on a signal.
+func TestProgramStopsOnInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "serve")
+	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	cmd := exec.Command(program)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	reader := bufio.NewReader(stdout)
+	line, err := reader.ReadString('\n')
+	require.NoError(t, err)
+	assert.Contains(t, line, "serving https://127.0.0.1:")
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	rest, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	assert.Empty(t, string(rest))
+	require.NoError(t, cmd.Wait())
+}

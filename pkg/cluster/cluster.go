@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/emulator"
+)
+
+// Cluster is a running cluster. Its methods may be called from any goroutine.
+type Cluster struct {
+	server *emulator.Server
+	cancel context.CancelFunc
+	parts  sync.WaitGroup
+	failed chan struct{} // closed when a part ended by itself
+
+	mu  sync.Mutex
+	err error
+}
+
+// Start brings a cluster up and returns when its API server answers; the other parts start beside it and catch up.
+// The cluster works until Stop is called or ctx ends, and Stop must be called in either case: it alone waits until
+// every goroutine of the cluster has ended.
+func Start(ctx context.Context, opts Options) (*Cluster, error) {
+	if err := opts.validate(); err != nil {
+		return nil, err
+	}
+	server, err := emulator.Start(ctx, emulator.Options{Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled()})
+	if err != nil {
+		return nil, fmt.Errorf("starting API server: %w", err)
+	}
+	parts, err := opts.runners(server.Config())
+	if err != nil {
+		server.Stop()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	c := &Cluster{server: server, cancel: cancel, failed: make(chan struct{})}
+	for _, part := range parts {
+		c.parts.Go(func() { c.supervise(ctx, part) })
+	}
+	return c, nil
+}
+
+// supervise runs a part. One that ends before it is told to is a failure of the cluster.
+func (c *Cluster) supervise(ctx context.Context, part runner) {
+	err := part.run(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		err = errors.New("ended by itself")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		close(c.failed)
+	}
+	c.err = errors.Join(c.err, fmt.Errorf("running %s: %w", part.name, err))
+}
+
+// Config returns a client configuration for a cluster administrator, which reaches the server without a socket. The
+// caller may change it.
+func (c *Cluster) Config() *rest.Config { return c.server.Config() }
+
+// Server returns the cluster's API server, through which it can be opened to other processes.
+func (c *Cluster) Server() *emulator.Server { return c.server }
+
+// Failed is closed when a part of the cluster ended by itself; Err then says which and why.
+func (c *Cluster) Failed() <-chan struct{} { return c.failed }
+
+// Err returns what went wrong with the parts that ended by themselves, or nil.
+func (c *Cluster) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Stop ends the cluster and returns when every goroutine of it has ended. It may be called more than once.
+func (c *Cluster) Stop() {
+	c.cancel()
+	c.parts.Wait()
+	c.server.Stop()
+}

@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+// Options says what a cluster consists of. The zero value is a server with every controller and no node.
+type Options struct {
+	// Nodes is how many nodes the kubelet registers, named node-1 and up. With 0, the default, there is neither kubelet
+	// nor scheduler, and pods stay as clients leave them.
+	Nodes int
+
+	// NodeCapacity is what each node has to give. Entries that are missing have the defaults of kubelet.Node.
+	NodeCapacity corev1.ResourceList
+
+	// Gates are the feature gates of the server, the controllers and the scheduler. Default: all on.
+	Gates features.Gates
+
+	// Token is the bearer token of a cluster administrator. Default: a random one.
+	Token string
+
+	// Controllers names the controllers to run, see the Controller constants. Nil, the default, runs every one of
+	// [Controllers]; an empty list runs none. Naming [ControllerScheduler] runs the scheduler also with 0 nodes.
+	Controllers []string
+
+	// Parity makes the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included.
+	Parity bool
+
+	// Script says how long each pod runs and how it ends. Default: every pod exits with 0 at once.
+	Script kubelet.Script
+
+	// Job tunes the Job controller. Its Gates and Parity are taken from above, and its SyncDelay is
+	// [DefaultJobSyncDelay] unless set here or under Parity.
+	Job job.Options
+}
+
+// DefaultJobSyncDelay is how long the Job controller gathers events before a sync. On a real cluster it is a second,
+// which spares an API server that is far away; one in the same process need not be spared.
+const DefaultJobSyncDelay = 10 * time.Millisecond
+
+// job returns the options of the Job controller.
+func (o Options) job() job.Options {
+	options := o.Job
+	options.Gates, options.Parity = o.Gates, o.Parity
+	if options.SyncDelay == 0 && !o.Parity {
+		options.SyncDelay = DefaultJobSyncDelay
+	}
+	return options
+}
+
+func (o Options) validate() error {
+	if o.Nodes < 0 {
+		return fmt.Errorf("checking cluster options: Nodes is %d: want 0 or more", o.Nodes)
+	}
+	if err := o.Gates.Validate(); err != nil {
+		return fmt.Errorf("checking cluster options: %w", err)
+	}
+	if err := CheckControllers(o.Controllers); err != nil {
+		return fmt.Errorf("checking cluster options: %w", err)
+	}
+	return nil
+}
+
+// nodes returns what the kubelet is to register.
+func (o Options) nodes() []kubelet.Node {
+	nodes := make([]kubelet.Node, o.Nodes)
+	for i := range nodes {
+		nodes[i] = kubelet.Node{Name: fmt.Sprintf("node-%d", i+1), Capacity: o.NodeCapacity.DeepCopy()}
+	}
+	return nodes
+}
