@@ -30,7 +30,7 @@ func (c *Collector) process(ctx context.Context, uid types.UID) error {
 			return nil
 		}
 	}
-	c.enqueue(d.look)
+	c.queue.Add(d.look...)
 	return c.act(ctx, d)
 }
 

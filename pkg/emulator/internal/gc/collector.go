@@ -13,11 +13,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/lru"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/objects"
+	"github.com/musterkube/muster/pkg/emulator/internal/work"
 )
 
 const (
@@ -25,8 +24,8 @@ const (
 	userAgent = "garbage-collector"
 	// workers is how many objects are dealt with at a time, as by default in kube-controller-manager.
 	workers = 20
-	// The bounds of the delay before an object is dealt with again after an error; it doubles each time.
-	minRetry, maxRetry = 5 * time.Millisecond, 30 * time.Second
+	// maxRetry bounds the delay before an object is dealt with again after an error.
+	maxRetry = 30 * time.Second
 	// remembered is how many owners that do not exist are remembered, to spare looking them up again.
 	remembered = 2000
 )
@@ -36,7 +35,7 @@ type Collector struct {
 	metadata metadata.Interface
 	events   kubernetes.Interface
 	mapper   meta.RESTMapper
-	queue    workqueue.TypedRateLimitingInterface[types.UID]
+	queue    *work.Queue[types.UID]
 	absent   *lru.Cache // of the UIDs of owners that do not exist
 	warned   *lru.Cache // of pairs of UIDs about which an event was written
 
@@ -60,51 +59,22 @@ func New(cfg *rest.Config, mapper meta.RESTMapper) (*Collector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](minRetry, maxRetry)
-	return &Collector{
+	c := &Collector{
 		metadata: client, events: events, mapper: mapper,
-		queue:  workqueue.NewTypedRateLimitingQueue(limiter),
 		absent: lru.New(remembered), warned: lru.New(remembered),
 		ready: make(chan struct{}), graph: newGraph(),
-	}, nil
+	}
+	c.queue = work.NewQueue(maxRetry, c.process)
+	return c, nil
 }
 
 // Run collects until ctx ends, and returns when all its goroutines have ended. The collector has to be fed meanwhile.
 func (c *Collector) Run(ctx context.Context) {
-	defer c.queue.ShutDown()
 	select {
 	case <-c.ready:
 	case <-ctx.Done():
-		return
 	}
-	var working sync.WaitGroup
-	for range workers {
-		working.Go(func() {
-			for c.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	working.Wait()
-}
-
-// next deals with one object, and says whether to go on.
-func (c *Collector) next(ctx context.Context) bool {
-	uid, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(uid)
-	switch err := c.process(ctx, uid); {
-	case err == nil:
-		c.queue.Forget(uid)
-	case ctx.Err() == nil:
-		// Most of these are conflicts: the object has changed, and the graph is about to hear of it.
-		klog.FromContext(ctx).V(4).Info("Will deal with an object again", "uid", uid, "reason", err)
-		c.queue.AddRateLimited(uid)
-	}
-	return true
+	c.queue.Run(ctx, workers)
 }
 
 // Replace implements objects.Handler.
@@ -116,7 +86,7 @@ func (c *Collector) Replace(all []*objects.Object) {
 	for _, uid := range removed {
 		c.absent.Add(uid, nil)
 	}
-	c.enqueue(affected)
+	c.queue.Add(affected...)
 	c.readyOnce.Do(func() { close(c.ready) })
 }
 
@@ -128,7 +98,7 @@ func (c *Collector) Update(object *objects.Object) {
 	c.mu.Lock()
 	affected := c.graph.put(object)
 	c.mu.Unlock()
-	c.enqueue(affected)
+	c.queue.Add(affected...)
 }
 
 // Delete implements objects.Handler.
@@ -141,19 +111,13 @@ func (c *Collector) Delete(object *objects.Object) {
 	c.mu.Lock()
 	affected := c.graph.remove(object.UID)
 	c.mu.Unlock()
-	c.enqueue(affected)
+	c.queue.Add(affected...)
 }
 
 // ignored reports whether an object takes no part: events come in masses, own nothing, and expire by themselves.
 func ignored(object *objects.Object) bool {
 	kind := object.Kind()
 	return kind.Kind == "Event" && (kind.Group == "" || kind.Group == "events.k8s.io")
-}
-
-func (c *Collector) enqueue(uids []types.UID) {
-	for _, uid := range uids {
-		c.queue.Add(uid)
-	}
 }
 
 // decide says what is to become of an object as far as the graph and the memory of absent owners tell. Owners that

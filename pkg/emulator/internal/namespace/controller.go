@@ -11,10 +11,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/objects"
+	"github.com/musterkube/muster/pkg/emulator/internal/work"
 )
 
 const (
@@ -22,8 +21,8 @@ const (
 	userAgent = "namespace-controller"
 	// workers is how many namespaces are emptied at a time.
 	workers = 5
-	// The bounds of the delay before a namespace is dealt with again after an error; it doubles each time.
-	minRetry, maxRetry = 5 * time.Millisecond, time.Minute
+	// maxRetry bounds the delay before a namespace is dealt with again after an error.
+	maxRetry = time.Minute
 )
 
 // Controller is the namespace controller of one server. It is an objects.Handler.
@@ -31,7 +30,7 @@ type Controller struct {
 	client    kubernetes.Interface
 	metadata  metadata.Interface
 	resources func() []schema.GroupVersionResource
-	queue     workqueue.TypedRateLimitingInterface[string]
+	queue     *work.Queue[string]
 
 	mu sync.Mutex
 	// terminating are the names of the namespaces that are being deleted.
@@ -55,46 +54,15 @@ func New(cfg *rest.Config, resources func() []schema.GroupVersionResource) (*Con
 	if err != nil {
 		return nil, fmt.Errorf("making a metadata client: %w", err)
 	}
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[string](minRetry, maxRetry)
-	c := &Controller{
-		client: client, metadata: metadataClient, resources: resources,
-		queue: workqueue.NewTypedRateLimitingQueue(limiter),
-	}
+	c := &Controller{client: client, metadata: metadataClient, resources: resources}
+	c.queue = work.NewQueue(maxRetry, c.process)
 	c.forget()
 	return c, nil
 }
 
 // Run empties namespaces until ctx ends, and returns when all its goroutines have ended. The controller has to be fed
 // meanwhile.
-func (c *Controller) Run(ctx context.Context) {
-	var working sync.WaitGroup
-	for range workers {
-		working.Go(func() {
-			for c.next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	working.Wait()
-}
-
-// next deals with one namespace, and says whether to go on.
-func (c *Controller) next(ctx context.Context) bool {
-	name, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(name)
-	switch err := c.process(ctx, name); {
-	case err == nil:
-		c.queue.Forget(name)
-	case ctx.Err() == nil:
-		klog.FromContext(ctx).V(4).Info("Will deal with a namespace again", "namespace", name, "reason", err)
-		c.queue.AddRateLimited(name)
-	}
-	return true
-}
+func (c *Controller) Run(ctx context.Context) { c.queue.Run(ctx, workers) }
 
 // Replace implements objects.Handler.
 func (c *Controller) Replace(all []*objects.Object) {
