@@ -25,8 +25,7 @@ func (r *reconciler) applyPods(ctx context.Context, key cache.ObjectName, s *sna
 	case len(plan.delete) > 0:
 		return r.deleteUncounted(ctx, key, s.job, plan.delete)
 	case len(plan.create) > 0:
-		result := r.createPods(ctx, key, s, plan.create)
-		return result
+		return r.createPods(ctx, key, s, d)
 	default:
 		return podResult{}
 	}
@@ -85,7 +84,8 @@ func (r *reconciler) deletePod(ctx context.Context, job *batchv1.Job, pod *corev
 
 // createPods makes pods in batches of 1, 2, 4 and so on. Where all of them would fail, for want of quota for instance,
 // one request and one event say so rather than hundreds. After a batch with an error the rest is left to a later sync.
-func (r *reconciler) createPods(ctx context.Context, key cache.ObjectName, s *snapshot, planned []newPod) podResult {
+func (r *reconciler) createPods(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision) podResult {
+	planned := d.pods.create
 	template, err := podTemplate(s.job, s.podGroup)
 	if err != nil {
 		return podResult{err: err}
@@ -112,7 +112,7 @@ func (r *reconciler) createPods(ctx context.Context, key cache.ObjectName, s *sn
 		// No event will tell of a pod that was not made.
 		r.memory.creationObserved(key, s.job.UID)
 	}
-	r.metrics.podsCreated(creationReason(s), int(result.created), failed)
+	r.metrics.podsCreated(creationReason(s.job, d.tally), int(result.created), failed)
 	return result
 }
 
@@ -133,10 +133,9 @@ func (r *reconciler) createPod(ctx context.Context, key cache.ObjectName, job *b
 }
 
 // creationReason says why pods were made, as the metrics of Kubernetes put it.
-func creationReason(s *snapshot) string {
-	t := count(s)
+func creationReason(job *batchv1.Job, t *tally) string {
 	switch failed := t.failed > 0; {
-	case failed && valueOf(s.job.Spec.PodReplacementPolicy) == batchv1.Failed:
+	case failed && valueOf(job.Spec.PodReplacementPolicy) == batchv1.Failed:
 		return "recreate_failed"
 	case failed || t.terminating > 0:
 		return "recreate_terminating_or_failed"
@@ -150,19 +149,24 @@ func (r *reconciler) removeFinalizer(ctx context.Context, key cache.ObjectName, 
 	if !hasFinalizer(pod) {
 		return nil
 	}
-	patched, err := r.patchPod(ctx, pod, finalizerPatch(pod.UID))
+	patched, err := r.patchPod(ctx, pod, finalizerPatch(pod.UID, ""))
 	if err == nil {
 		r.memory.wrotePod(key, job.UID, patched.ResourceVersion)
 	}
 	return err
 }
 
-// finalizerPatch removes the tracking finalizer from the pod of that UID, and nothing from another of the same name.
-func finalizerPatch(uid types.UID) map[string]any {
-	return map[string]any{"metadata": map[string]any{
+// finalizerPatch removes the tracking finalizer from the pod of that UID, and nothing from another of the same name. A
+// version, if there is one, limits it to the pod as it was then.
+func finalizerPatch(uid types.UID, version string) map[string]any {
+	metadata := map[string]any{
 		"uid":                                 uid,
 		"$deleteFromPrimitiveList/finalizers": []string{batchv1.JobTrackingFinalizer},
-	}}
+	}
+	if version != "" {
+		metadata["resourceVersion"] = version
+	}
+	return map[string]any{"metadata": metadata}
 }
 
 func (r *reconciler) patchPod(ctx context.Context, pod *corev1.Pod, patch map[string]any) (*corev1.Pod, error) {

@@ -7,13 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/clock"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/musterkube/muster/pkg/controller/job"
 )
@@ -180,6 +179,6 @@ func TestQuotaIsNotHammered(t *testing.T) {
 		require.Len(t, failures, 1, "one refusal is told, not fifty")
 		assert.Contains(t, failures[0], "Warning FailedCreate Error creating: ")
 		assert.Equal(t, int32(0), w.job("j").Status.Active)
-		assert.Empty(t, w.pods.List())
+		assert.Empty(t, w.allPods())
 	})
 }

@@ -9,13 +9,13 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/features"
@@ -129,7 +129,7 @@ func (c *Controller) checkServed(ctx context.Context) error {
 		return nil
 	}
 	return c.untilDone(ctx, "asking for the Workload API", func() error {
-		_, err := c.scheduling.Discovery().ServerResourcesForGroupVersion(schedulingv1alpha2.SchemeGroupVersion.String())
+		_, err := c.scheduling.SchedulingV1alpha2().Workloads(c.opts.Namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if apierrors.IsNotFound(err) {
 			return permanent{ErrNotServed}
 		}
@@ -222,7 +222,8 @@ func (r *reconciler) processJob(ctx context.Context, key cache.ObjectName) {
 	case err == nil:
 		r.queue.Forget(key)
 		r.stale.Forget(key)
-	case errors.Is(err, errStale):
+	case errors.Is(err, errStale), apierrors.IsConflict(err):
+		// The cache is behind, and will not be for long.
 		klog.FromContext(ctx).V(4).Info("Putting off sync", "job", key, "reason", err)
 		r.queue.AddAfter(key, r.stale.When(key))
 	case ctx.Err() != nil:

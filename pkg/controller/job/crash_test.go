@@ -9,13 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/core"
@@ -89,8 +89,17 @@ func (w *world) runUntilCrash(at int, answered bool, done <-chan struct{}) bool 
 	}
 }
 
-// kubelets end each pod once, in the order in which they appear. verdict says which one fails.
-func (w *world) kubelets(ctx context.Context, verdict func(pod *corev1.Pod, nth int) bool) {
+// script says what becomes of pods.
+type script struct {
+	// fails tells whether the nth pod of its index, or of the Job, fails.
+	fails func(pod *corev1.Pod, nth int) bool
+	// runOn, if not zero, makes pods that do not fail run on, and none fail before there are that many. Otherwise they
+	// succeed.
+	runOn int
+}
+
+// kubelets play each pod once, in the order in which they appear.
+func (w *world) kubelets(ctx context.Context, pods script) {
 	seen := map[types.UID]bool{}
 	nth := map[int]int{}
 	for {
@@ -98,17 +107,25 @@ func (w *world) kubelets(ctx context.Context, verdict func(pod *corev1.Pod, nth 
 		changed := w.changed
 		w.mu.Unlock()
 		for _, pod := range w.allPods() {
+			if len(w.allPods()) < pods.runOn {
+				break
+			}
 			if seen[pod.UID] || !core.PodActive(pod) || ctx.Err() != nil {
 				continue
 			}
 			seen[pod.UID] = true
 			index, _ := batch.CompletionIndex(pod)
 			phase, code := corev1.PodSucceeded, int32(0)
-			if verdict(pod, nth[index]) {
+			switch {
+			case pods.fails(pod, nth[index]):
 				phase, code = corev1.PodFailed, 1
+			case pods.runOn > 0:
+				phase = corev1.PodRunning
 			}
 			nth[index]++
-			w.set(pod, phase, code)
+			if err := w.trySet(pod, phase, code); !apierrors.IsNotFound(err) { // it may have been stopped
+				require.NoError(w, err)
+			}
 		}
 		select {
 		case <-changed:
@@ -126,11 +143,13 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 		succeeded, failed int32
 		pods              int
 		completed         string
+		ends              batchv1.JobConditionType
+		runOn             int
 	}{
 		"pods that are like each other": {
 			job:       newJob("j", size(2, 4)),
 			fails:     func(_ *corev1.Pod, nth int) bool { return nth == 0 || nth == 3 },
-			succeeded: 4, failed: 2, pods: 6,
+			succeeded: 4, failed: 2, pods: 6, ends: batchv1.JobComplete,
 		},
 		"a gang": {
 			job: newJob("j", indexed(2, 2)),
@@ -138,7 +157,7 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 				index, _ := batch.CompletionIndex(pod)
 				return index == 1 && nth == 0
 			},
-			succeeded: 2, failed: 1, pods: 3, completed: "0,1",
+			succeeded: 2, failed: 1, pods: 3, completed: "0,1", ends: batchv1.JobComplete,
 		},
 		"indexes with a limit each": {
 			job: newJob("j", both(indexed(2, 3), func(spec *batchv1.JobSpec) { spec.BackoffLimitPerIndex = new(int32(2)) })),
@@ -146,19 +165,26 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 				index, _ := batch.CompletionIndex(pod)
 				return index == 1 && nth < 2
 			},
-			succeeded: 3, failed: 2, pods: 5, completed: "0-2",
+			succeeded: 3, failed: 2, pods: 5, completed: "0-2", ends: batchv1.JobComplete,
+		},
+		"a job that fails while pods run": {
+			job: newJob("j", both(size(3, 3), func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(0)) })),
+			// The others have no end of their own: they are stopped, and have failed for that. No node had them, so they
+			// are gone when they have been counted.
+			fails:  func(_ *corev1.Pod, nth int) bool { return nth == 0 },
+			failed: 3, pods: 1, ends: batchv1.JobFailed, runOn: 3,
 		},
 	}
 	for name, tc := range tests {
 		for _, answered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, write done %v", name, answered), func(t *testing.T) {
-				for at := 1; crashOnce(t, tc.job, at, answered, tc.fails, func(w *world) {
-					j := w.awaitCondition("j", batchv1.JobComplete)
+				for at := 1; crashOnce(t, tc.job, at, answered, script{tc.fails, tc.runOn}, func(w *world) {
+					j := w.awaitCondition("j", tc.ends)
 					w.awaitReleased()
 					assert.Equal(t, tc.succeeded, j.Status.Succeeded, "succeeded, crash at write %d", at)
 					assert.Equal(t, tc.failed, j.Status.Failed, "failed, crash at write %d", at)
 					assert.Equal(t, tc.completed, j.Status.CompletedIndexes, "crash at write %d", at)
-					assert.Len(t, w.allPods(), tc.pods, "crash at write %d", at)
+					assert.Equal(t, tc.pods, len(w.allPods()), "pods, crash at write %d", at)
 				}); at++ {
 					require.Less(t, at, 100, "the writes have no end")
 				}
@@ -169,13 +195,13 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 
 // crashOnce plays the life of a Job whose controller crashes at a write and is followed by another. It returns false if
 // the Job ended before that write.
-func crashOnce(t *testing.T, j *batchv1.Job, at int, answered bool, fails func(*corev1.Pod, int) bool, check func(*world)) (crashed bool) {
+func crashOnce(t *testing.T, j *batchv1.Job, at int, answered bool, pods script, check func(*world)) (crashed bool) {
 	t.Run("", func(t *testing.T) {
 		w := newWorld(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var playing sync.WaitGroup
-		playing.Go(func() { w.kubelets(ctx, fails) })
+		playing.Go(func() { w.kubelets(ctx, pods) })
 		defer playing.Wait()
 		defer cancel()
 		w.create(j)

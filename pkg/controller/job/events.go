@@ -131,14 +131,25 @@ func (w *eventWriter) run(ctx context.Context, stop <-chan struct{}) {
 	for {
 		select {
 		case e := <-w.queue:
-			w.write(ctx, stop, e)
-			continue
+			if answered := w.write(ctx, stop, e); !answered && isClosed(stop) {
+				return
+			}
 		case <-stop:
+			// Nothing else writes to the queue any more.
+			for len(w.queue) > 0 && w.write(ctx, stop, <-w.queue) {
+				continue
+			}
+			return
 		}
-		break
 	}
-	for len(w.queue) > 0 && w.write(ctx, stop, <-w.queue) {
-		// Nothing else writes to the queue any more.
+}
+
+func isClosed(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -65,9 +65,10 @@ func (r *reconciler) jobUpdated(old, job *batchv1.Job) {
 		return
 	}
 	if _, finished := batch.Finished(job); finished {
-		// Pods should have lost their finalizer before; this catches what went wrong. Nothing is left to remember.
+		// Nothing is left to remember. Pods should have lost their finalizer before; what went wrong is caught when the
+		// news of that has had time to come.
 		r.memory.forget(keyOf(job), job.UID)
-		r.orphanPodsOf(job)
+		r.orphanPodsOf(job, finishedOrphanDelay)
 		return
 	}
 	delay := r.opts.SyncDelay
@@ -90,7 +91,7 @@ func (r *reconciler) jobDeleted(job *batchv1.Job) {
 	}
 	r.memory.forget(keyOf(job), job.UID)
 	r.queue.Add(keyOf(job))
-	r.orphanPodsOf(job)
+	r.orphanPodsOf(job, 0)
 }
 
 // podHandler turns events of pods into syncs of their Jobs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -23,13 +24,16 @@ func orphanPod(pod *corev1.Pod) orphanKey {
 	return orphanKey{namespace: pod.Namespace, name: pod.Name}
 }
 
+// finishedOrphanDelay is how long after the end of a Job its pods are looked at once more.
+const finishedOrphanDelay = time.Second
+
 // orphanPodsOf queues the pods of a Job that has finished or is gone.
-func (r *reconciler) orphanPodsOf(job *batchv1.Job) {
+func (r *reconciler) orphanPodsOf(job *batchv1.Job, delay time.Duration) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
 		return // The API server lets no such selector pass.
 	}
-	r.orphans.Add(orphanKey{namespace: job.Namespace, selector: selector.String()})
+	r.orphans.AddAfter(orphanKey{namespace: job.Namespace, selector: selector.String()}, delay)
 }
 
 // processOrphan clears the pods of a key and sees to it that what failed comes again.
@@ -85,7 +89,8 @@ func (r *reconciler) clearOrphan(ctx context.Context, pod *corev1.Pod) error {
 			return err
 		}
 	}
-	_, err := r.patchPod(ctx, pod, finalizerPatch(pod.UID))
+	// With the version nothing happens to a pod that a Job has adopted since.
+	_, err := r.patchPod(ctx, pod, finalizerPatch(pod.UID, pod.ResourceVersion))
 	return ignoreNotFound(err)
 }
 

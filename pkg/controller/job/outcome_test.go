@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/stretchr/testify/assert"
 )
 
 func TestFindOutcome(t *testing.T) {

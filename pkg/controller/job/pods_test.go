@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/stretchr/testify/assert"
+	batchv1 "k8s.io/api/batch/v1"
 )
 
 func TestPlanPods(t *testing.T) {

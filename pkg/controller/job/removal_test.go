@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
 )
 
 func TestCompareProgressPutsThePodThatIsLeastFarAlongFirst(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,8 +23,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
-
-	"github.com/stretchr/testify/require"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/generated/clientset/versioned"
@@ -41,7 +40,7 @@ type world struct {
 	config     *rest.Config
 	client     kubernetes.Interface
 	scheduling versioned.Interface
-	jobs, pods cache.Indexer
+	jobs       cache.Indexer
 
 	mu      sync.Mutex
 	changed chan struct{}
@@ -75,7 +74,7 @@ func newWorldWith(t *testing.T, options emulator.Options) *world {
 	ctx, cancel := context.WithCancel(t.Context())
 	factory := informers.NewSharedInformerFactory(w.client, 0)
 	jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-	w.jobs, w.pods = jobs.GetIndexer(), pods.GetIndexer()
+	w.jobs = jobs.GetIndexer()
 	for _, informer := range []cache.SharedIndexInformer{jobs, pods} {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { w.wake() },
@@ -244,10 +243,15 @@ func (w *world) awaitCounts(name string, active, succeeded, failed int32) *batch
 	})
 }
 
+// allPods returns the pods in the order of their indexes. It asks the server: what was seen of a Job may be newer than
+// what was seen of its pods.
 func (w *world) allPods() []*corev1.Pod {
-	var pods []*corev1.Pod
-	for _, object := range w.pods.List() {
-		pods = append(pods, object.(*corev1.Pod))
+	w.Helper()
+	list, err := w.client.CoreV1().Pods(namespace).List(context.WithoutCancel(w.Context()), metav1.ListOptions{})
+	require.NoError(w, err)
+	pods := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
 		indexA, _ := batch.CompletionIndex(a)
@@ -285,6 +289,11 @@ func (w *world) awaitReleased() {
 // set reports a phase of a pod as a kubelet would; a container of a pod that has ended has the exit code.
 func (w *world) set(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32, conditions ...corev1.PodCondition) {
 	w.Helper()
+	require.NoError(w, w.trySet(pod, phase, exitCode, conditions...))
+}
+
+func (w *world) trySet(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32, conditions ...corev1.PodCondition) error {
+	w.Helper()
 	now := metav1.Time{Time: time.Now()} //nolint:forbidigo // a kubelet's clock
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: now}
 	container := corev1.ContainerStatus{Name: "c", Image: "busybox"}
@@ -300,7 +309,7 @@ func (w *world) set(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32, cond
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
 	require.NoError(w, err)
 	_, err = w.client.CoreV1().Pods(pod.Namespace).Patch(w.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-	require.NoError(w, err)
+	return err
 }
 
 func (w *world) start(pods ...*corev1.Pod) {
@@ -333,7 +342,6 @@ func (w *world) bind(pods ...*corev1.Pod) []*corev1.Pod {
 			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: "n1"},
 		}, metav1.CreateOptions{}))
-		w.await("pod "+pod.Name+" on a node", func() bool { return w.pod(pod.Name).Spec.NodeName != "" })
 		bound[i] = w.pod(pod.Name)
 	}
 	return bound
@@ -341,12 +349,13 @@ func (w *world) bind(pods ...*corev1.Pod) []*corev1.Pod {
 
 // pod returns a pod as it is now, an empty one if it is gone.
 func (w *world) pod(name string) *corev1.Pod {
-	object, exists, err := w.pods.GetByKey(namespace + "/" + name)
-	require.NoError(w, err)
-	if !exists {
+	w.Helper()
+	pod, err := w.client.CoreV1().Pods(namespace).Get(w.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
 		return &corev1.Pod{}
 	}
-	return object.(*corev1.Pod)
+	require.NoError(w, err)
+	return pod
 }
 
 // remove deletes pods; grace zero is what a kubelet does at the end.

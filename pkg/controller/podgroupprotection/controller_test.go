@@ -2,6 +2,7 @@ package podgroupprotection
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -232,30 +233,6 @@ func TestTrimPodKeepsWhatCounts(t *testing.T) {
 	assert.Equal(t, makePod("a").in("g").phase(corev1.PodFailed).Pod, trimmed)
 }
 
-func TestRunWaitsForItsLastRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, nil, makeGroup("g", Finalizer))
-		answer := make(chan struct{})
-		f.scheduling.PrependReactor("update", "podgroups", func(clienttesting.Action) (bool, runtime.Object, error) {
-			<-answer
-			return true, nil, context.Canceled
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- f.Run(ctx) }()
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		select {
-		case err := <-ended:
-			assert.Fail(t, "a worker outlives Run", err)
-		default:
-		}
-		close(answer)
-		require.NoError(t, <-ended)
-	})
-}
-
 func TestNew(t *testing.T) {
 	_, err := New(nil, Options{})
 	require.EqualError(t, err, "making a podgroup protection controller: there is no rest.Config")
@@ -295,4 +272,85 @@ func TestRBACGrantsWhatIsUsed(t *testing.T) {
 		}
 	})
 	assert.Equal(t, granted, used)
+}
+
+// asHeadcount answers lists of pods that are not those of the cache.
+func (f *fixture) asHeadcount(lists *atomic.Int32, version string, pods ...podWrapper) {
+	f.kube.PrependReactor("list", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		options := action.(clienttesting.ListActionImpl).ListOptions
+		if options.Limit == 0 {
+			return false, nil, nil
+		}
+		lists.Add(1)
+		list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}}
+		for i, pod := range pods { // a page for each
+			if options.Continue != strconv.Itoa(i) && (i > 0 || options.Continue != "") {
+				continue
+			}
+			list.Items = append(list.Items, *pod.Pod)
+			if i+1 < len(pods) {
+				list.Continue = strconv.Itoa(i + 1)
+			}
+		}
+		return true, list, nil
+	})
+}
+
+func TestPodsThatTheCacheDoesNotShowYetCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil, makeGroup("g", Finalizer), makeGroup("ended", Finalizer))
+		var lists atomic.Int32
+		f.asHeadcount(&lists, "9", makePod("a").in("ended").phase(corev1.PodFailed), makePod("b").in("g"))
+		f.start(t)
+		assert.Equal(t, []string{Finalizer}, f.finalizers(t, "g"))
+		assert.Empty(t, f.finalizers(t, "ended"))
+		assert.EqualValues(t, 2, lists.Load(), "two pages, and for both groups together")
+
+		late := makePod("b").in("g")
+		late.ResourceVersion = "8"
+		require.NoError(t, f.kube.Tracker().Add(late.Pod))
+		synctest.Wait()
+		assert.Equal(t, []string{Finalizer}, f.finalizers(t, "g"))
+		require.NoError(t, f.kube.CoreV1().Pods("ns").Delete(t.Context(), "b", metav1.DeleteOptions{}))
+		synctest.Wait()
+		assert.Empty(t, f.finalizers(t, "g"), "the cache has come as far as the deletion")
+		assert.EqualValues(t, 2, lists.Load())
+	})
+}
+
+func TestHeadcount(t *testing.T) {
+	group := func(namespace, version string) *schedulingv1alpha2.PodGroup {
+		group := makeGroup("g", Finalizer)
+		group.Namespace, group.ResourceVersion = namespace, version
+		return group
+	}
+	var lists atomic.Int32
+	f := newFixture(t, nil)
+	f.asHeadcount(&lists, "9", makePod("a").in("g"))
+	live := headcount{kube: f.kube}
+	for _, step := range []struct {
+		group     *schedulingv1alpha2.PodGroup
+		want      bool
+		wantLists int32
+		reason    string
+	}{
+		{group("ns", "5"), true, 1, "nothing is known"},
+		{group("ns", "9"), true, 1, "the list is as late"},
+		{group("ns", "10"), true, 2, "the list is older"},
+		{group("other", "5"), false, 3, "the list is of another namespace"},
+		{group("ns", ""), true, 4, "the version cannot be compared"},
+	} {
+		got, err := live.isHeld(t.Context(), step.group)
+		require.NoError(t, err)
+		assert.Equal(t, step.want, got, step.reason)
+		assert.Equal(t, step.wantLists, lists.Load(), step.reason)
+	}
+
+	f.kube.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewInternalError(assert.AnError)
+	})
+	_, err := live.isHeld(t.Context(), group("third", "5"))
+	require.ErrorContains(t, err, "listing the pods of namespace third: ")
+	_, err = live.isHeld(t.Context(), group("third", "5"))
+	require.Error(t, err, "a list that failed answers nothing")
 }

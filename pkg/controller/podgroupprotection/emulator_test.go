@@ -2,6 +2,7 @@ package podgroupprotection_test
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -100,4 +101,57 @@ func TestOnAnAPIServerWithoutPodGroups(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, controller.Run(t.Context()), podgroupprotection.ErrNotServed)
 	})
+}
+
+func TestRunWaitsForItsLastRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := startServer(t, features.Gates{})
+		scheduling, err := versioned.NewForConfig(config)
+		require.NoError(t, err)
+		groups := scheduling.SchedulingV1alpha2().PodGroups("default")
+		_, err = groups.Create(t.Context(), &schedulingv1alpha2.PodGroup{
+			ObjectMeta: metav1.ObjectMeta{Name: "g"},
+			Spec:       schedulingv1alpha2.PodGroupSpec{SchedulingPolicy: builder.Basic("workers").SchedulingPolicy},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, groups.Delete(t.Context(), "g", metav1.DeleteOptions{}))
+
+		release := make(chan struct{})
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return holding{next, http.MethodPut, release} })
+		controller, err := podgroupprotection.New(config, podgroupprotection.Options{})
+		require.NoError(t, err)
+		runHolding(t, release, controller.Run)
+	})
+}
+
+// holding passes requests on, but keeps those of one method until it is told to let go.
+type holding struct {
+	http.RoundTripper
+	method  string
+	release chan struct{}
+}
+
+func (h holding) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == h.method {
+		<-h.release
+	}
+	return h.RoundTripper.RoundTrip(request)
+}
+
+// runHolding runs a controller whose writes get no answer, ends it, and wants it to go on until the answer is there.
+func runHolding(t *testing.T, release chan struct{}, run func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	synctest.Wait()
+	cancel()
+	synctest.Wait()
+	select {
+	case err := <-ended:
+		assert.Fail(t, "a worker outlives Run", err)
+	default:
+	}
+	close(release)
+	require.NoError(t, <-ended)
 }

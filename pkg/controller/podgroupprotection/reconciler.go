@@ -23,6 +23,7 @@ const podsByGroup = "group"
 // reconciler is one run of a controller: its caches and its queue.
 type reconciler struct {
 	*Controller
+	live         *headcount
 	groups, pods cache.SharedIndexInformer
 	synced       []cache.DoneChecker
 	queue        workqueue.TypedRateLimitingInterface[cache.ObjectName]
@@ -31,6 +32,7 @@ type reconciler struct {
 func newReconciler(c *Controller) *reconciler {
 	r := &reconciler{
 		Controller: c,
+		live:       &headcount{kube: c.kube},
 		groups:     schedulinginformers.NewPodGroupInformer(c.scheduling, c.opts.Namespace, 0, nil),
 		pods:       coreinformers.NewPodInformer(c.kube, c.opts.Namespace, 0, cache.Indexers{podsByGroup: indexPod}),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
@@ -135,14 +137,9 @@ func (r *reconciler) reconcile(ctx context.Context, name cache.ObjectName) error
 	if !exists || !ok || !isCandidate(group) {
 		return nil
 	}
-	holders, err := r.pods.GetIndexer().IndexKeys(podsByGroup, name.String())
-	if err != nil {
-		return fmt.Errorf("looking up the pods of podgroup %s: %w", name, err)
-	}
-	logger := klog.FromContext(ctx)
-	if len(holders) > 0 {
-		logger.V(4).Info("PodGroup is in use", "podGroup", name, "pod", holders[0], "pods", len(holders))
-		return nil
+	inUse, err := r.isInUse(ctx, group)
+	if err != nil || inUse {
+		return err
 	}
 	options := metav1.UpdateOptions{FieldManager: manager}
 	_, err = r.scheduling.SchedulingV1alpha2().PodGroups(name.Namespace).Update(ctx, released(group), options)
@@ -152,8 +149,28 @@ func (r *reconciler) reconcile(ctx context.Context, name cache.ObjectName) error
 	if err != nil {
 		return fmt.Errorf("removing the finalizer of podgroup %s: %w", name, err)
 	}
-	logger.V(2).Info("Released PodGroup", "podGroup", name)
+	klog.FromContext(ctx).V(2).Info("Released PodGroup", "podGroup", name)
 	return nil
+}
+
+// isInUse reports whether a pod holds group. If the cache shows none, and has not come as far as the deletion of group,
+// the API server is asked.
+func (r *reconciler) isInUse(ctx context.Context, group *schedulingv1alpha2.PodGroup) (bool, error) {
+	store, name := r.pods.GetIndexer(), cache.MetaObjectToName(group)
+	// The version must be read first: the cache may go on in between.
+	seen := store.LastStoreSyncResourceVersion()
+	holders, err := store.IndexKeys(podsByGroup, name.String())
+	if err != nil {
+		return false, fmt.Errorf("looking up the pods of podgroup %s: %w", name, err)
+	}
+	if len(holders) > 0 {
+		klog.FromContext(ctx).V(4).Info("PodGroup is in use", "podGroup", name, "pod", holders[0], "pods", len(holders))
+		return true, nil
+	}
+	if covers(seen, group.ResourceVersion) {
+		return false, nil
+	}
+	return r.live.isHeld(ctx, group)
 }
 
 func indexPod(object any) ([]string, error) {

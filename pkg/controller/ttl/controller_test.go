@@ -254,30 +254,6 @@ func TestRunEndsBeforeTheCacheIsFilled(t *testing.T) {
 	})
 }
 
-func TestRunWaitsForItsLastRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, Options{}, makeJob("j").ttl(0).finished())
-		answer := make(chan struct{})
-		f.kube.PrependReactor("delete", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
-			<-answer
-			return true, nil, context.Canceled
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- f.Run(ctx) }()
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		select {
-		case err := <-ended:
-			assert.Fail(t, "a worker outlives Run", err)
-		default:
-		}
-		close(answer)
-		require.NoError(t, <-ended)
-	})
-}
-
 func TestNew(t *testing.T) {
 	_, err := New(nil, Options{})
 	require.EqualError(t, err, "making a ttl controller: there is no rest.Config")
