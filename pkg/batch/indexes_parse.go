@@ -10,10 +10,10 @@ import (
 // ascending without overlap, each index below completions. The empty text is the empty set; neighbours such as 0,1 or
 // 0-1,2 are fine. The errors have the wording of Kubernetes.
 func ParseIndexSet(text string, completions int) (IndexSet, error) {
-	var set IndexSet
 	if text == "" {
-		return set, nil
+		return IndexSet{}, nil
 	}
+	set := IndexSet{runs: make([]run, 0, 1+strings.Count(text, ","))}
 	for item := range strings.SplitSeq(text, ",") {
 		r, err := parseRun(item, completions)
 		if err != nil {

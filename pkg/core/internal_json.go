@@ -3,7 +3,7 @@ package core
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -160,13 +160,21 @@ func embeddedFields(value reflect.Value) []internalField {
 		return internalFields(value)
 	}
 	text, err := json.Marshal(value.Interface())
-	var named map[string]json.RawMessage
-	if err != nil || json.Unmarshal(text, &named) != nil {
+	if err != nil {
 		return nil
 	}
-	fields := make([]internalField, 0, len(named))
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		fields = append(fields, internalField{name, func(out *bytes.Buffer) { out.Write(named[name]) }})
+	var fields []internalField
+	document := json.NewDecoder(bytes.NewReader(text))
+	if _, err := document.Token(); err != nil { // the opening brace
+		return nil
+	}
+	for document.More() {
+		name, err := document.Token()
+		var content json.RawMessage
+		if err != nil || document.Decode(&content) != nil {
+			return nil
+		}
+		fields = append(fields, internalField{fmt.Sprint(name), func(out *bytes.Buffer) { out.Write(content) }})
 	}
 	return fields
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,9 +17,14 @@ func ValidateObjectMeta(meta *metav1.ObjectMeta, namespaced bool, nameRule apiva
 	return append(as136(errs, path), validateFinalizers(meta, path)...)
 }
 
-// ValidateObjectMetaUpdate validates changed metadata as kube-apiserver 1.36 does.
+// ValidateObjectMetaUpdate validates changed metadata as kube-apiserver 1.36 does. A generation below zero is for
+// [ValidateObjectMeta] to report, of an update too.
 func ValidateObjectMetaUpdate(meta, old *metav1.ObjectMeta, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(meta, old, path)
+	generation := path.Child("generation").String()
+	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return err.Field == generation && err.Detail == apivalidation.IsNegativeErrorMsg
+	})
 	return append(as136(errs, path), validateFinalizers(meta, path)...)
 }
 

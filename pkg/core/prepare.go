@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,9 @@ import (
 // starts Pending in generation 1 with its quality of service class, held back with a condition when it has scheduling
 // gates (KEP-3521); matchLabelKeys are written into the selectors they extend (KEP-3633, KEP-3243); fields of gates
 // that are off are dropped. The pod must have its defaults. at is the transition time of the condition.
-func PreparePodForCreate(pod *corev1.Pod, gates features.Gates, at time.Time) {
+//
+// It returns the warnings that the server sends back for what it had to rewrite, apart from those of [PodWarnings].
+func PreparePodForCreate(pod *corev1.Pod, gates features.Gates, at time.Time) []string {
 	class := pod.Status.QOSClass
 	if class == "" {
 		class = QOSClass(pod)
@@ -37,26 +40,31 @@ func PreparePodForCreate(pod *corev1.Pod, gates features.Gates, at time.Time) {
 		constraint := &pod.Spec.TopologySpreadConstraints[i]
 		extendSelector(constraint.LabelSelector, constraint.MatchLabelKeys, metav1.LabelSelectorOpIn, pod.Labels)
 	}
-	takeOverAppArmor(pod)
+	return takeOverAppArmor(pod)
 }
 
 // takeOverAppArmor writes AppArmor annotations (KEP-24) into the fields that have taken their place, unless the
-// container has one, or the pod has the same one for all.
-func takeOverAppArmor(pod *corev1.Pod) {
+// container has one, or the pod has the same one for all. It warns of those that are news, and of those that it does not
+// understand.
+func takeOverAppArmor(pod *corev1.Pod) []string {
 	spec := &pod.Spec
 	if spec.OS != nil && spec.OS.Name == corev1.Windows {
-		return
+		return nil
 	}
+	var warnings []string
 	forEachContainer(spec, func(c *corev1.Container) {
-		annotation, found := pod.Annotations[appArmorContainer+c.Name]
+		key := appArmorContainer + c.Name
+		annotation, found := pod.Annotations[key]
 		if !found || (c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil) {
 			return
 		}
 		profile := appArmorOf(annotation)
-		if profile == nil || len(validateAppArmor(profile, field.NewPath("appArmorProfile"))) > 0 {
+		valid := profile != nil && len(validateAppArmor(profile, field.NewPath("appArmorProfile"))) == 0
+		if valid && spec.SecurityContext != nil && equality.Semantic.DeepEqual(profile, spec.SecurityContext.AppArmorProfile) {
 			return
 		}
-		if spec.SecurityContext != nil && equality.Semantic.DeepEqual(profile, spec.SecurityContext.AppArmorProfile) {
+		warnings = append(warnings, fmt.Sprintf(`metadata.annotations[%s]: deprecated since v1.30; use the "appArmorProfile" field instead`, key))
+		if !valid {
 			return
 		}
 		if c.SecurityContext == nil {
@@ -64,6 +72,7 @@ func takeOverAppArmor(pod *corev1.Pod) {
 		}
 		c.SecurityContext.AppArmorProfile = profile
 	})
+	return warnings
 }
 
 // extendSelector adds a requirement for each of the keys that the pod has a label for. A selector that is not there

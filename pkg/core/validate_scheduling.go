@@ -2,9 +2,11 @@ package core
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -92,12 +94,21 @@ func validateTolerationOperator(t *corev1.Toleration, path *field.Path, rules sp
 		return nil
 	case corev1.TolerationOpLt, corev1.TolerationOpGt:
 		if rules.tolerationComparisons {
-			return nil
+			return validateComparedValue(t.Value, path.Child("value"))
 		}
 		// The gate TaintTolerationComparisonOperators is off, and yet the answer names them: so it is in Kubernetes.
 		supported = append(supported, corev1.TolerationOpLt, corev1.TolerationOpGt)
 	}
 	return field.ErrorList{field.NotSupported(operatorPath, t.Operator, supported)}
+}
+
+// validateComparedValue checks that a toleration compares with a number.
+func validateComparedValue(value string, path *field.Path) field.ErrorList {
+	errs := invalidEach(path, value, content.IsDecimalInteger(value))
+	if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+		errs = append(errs, field.Invalid(path, value, err.Error()))
+	}
+	return errs
 }
 
 // affinity checks which nodes and which other pods a pod wants to be near to or apart from.

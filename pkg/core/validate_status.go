@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
@@ -34,7 +33,8 @@ func ValidatePodStatusUpdate(pod, old *corev1.Pod, opts Options) field.ErrorList
 	}
 	errs = append(errs, apivalidation.ValidateImmutableField(status.QOSClass, was.QOSClass, path.Child("qosClass"))...)
 	errs = append(errs, validateRestarts(pod, old, path)...)
-	errs = append(errs, validateClaimStatuses(pod, path)...)
+	errs = append(errs, validateClaimStatuses(pod, path.Child("resourceClaimStatuses"))...)
+	errs = append(errs, validateExtendedClaimStatus(pod, path.Child("extendedResourceClaimStatus"))...)
 	errs = append(errs, validateIPs(podIPs(status), podIPs(was), status.PodIPs, path.Child("podIPs"))...)
 	if len(status.HostIPs) > 0 {
 		hostPath := path.Child("hostIPs")
@@ -145,26 +145,6 @@ func shouldRestart(container *corev1.Container, spec *corev1.PodSpec, code int32
 	default:
 		return true
 	}
-}
-
-// validateClaimStatuses checks which resource claims were made for the pod (KEP-4381).
-func validateClaimStatuses(pod *corev1.Pod, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	seen := sets.New[string]()
-	for i, claim := range pod.Status.ResourceClaimStatuses {
-		at := path.Child("resourceClaimStatuses").Index(i)
-		if !slices.ContainsFunc(pod.Spec.ResourceClaims, func(c corev1.PodResourceClaim) bool { return c.Name == claim.Name }) {
-			errs = append(errs, field.Invalid(at.Child("name"), claim.Name, "must match the name of an entry in `spec.resourceClaims`"))
-		}
-		if seen.Has(claim.Name) {
-			errs = append(errs, field.Duplicate(at.Child("name"), claim.Name))
-		}
-		seen.Insert(claim.Name)
-		if name := claim.ResourceClaimName; name != nil {
-			errs = append(errs, invalidEach(at.Child("resourceClaimName"), *name, apivalidation.NameIsDNSSubdomain(*name, false))...)
-		}
-	}
-	return errs
 }
 
 func podIPs(status *corev1.PodStatus) []string {

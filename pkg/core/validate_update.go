@@ -135,6 +135,12 @@ func validateRestUnchanged(spec, old *corev1.PodSpec, path *field.Path) field.Er
 	for i := range rest.InitContainers {
 		rest.InitContainers[i].Image = old.InitContainers[i].Image
 	}
+	if len(rest.Containers) == 0 {
+		rest.Containers = nil // not the empty list that a request may hold: the comparison is printed
+	}
+	if len(rest.InitContainers) == 0 {
+		rest.InitContainers = nil
+	}
 	rest.ActiveDeadlineSeconds = old.ActiveDeadlineSeconds
 	rest.SchedulingGates = old.SchedulingGates
 	rest.Tolerations = old.Tolerations

@@ -72,8 +72,11 @@ func (c *specCheck) volumeSource(volume *corev1.Volume, path *field.Path) field.
 		switch {
 		case given > 1:
 			errs = append(errs, field.Forbidden(path.Child(kind.name), "may not specify more than 1 volume type"))
-		case kind.validate != nil:
+		default:
 			errs = append(errs, kind.validate()...)
+		}
+		if kind.name == "iscsi" {
+			errs = append(errs, validateISCSIVolumeName(volume, path)...)
 		}
 	}
 	if given == 0 {
@@ -88,39 +91,61 @@ func (c *specCheck) sources(volume *corev1.Volume, path *field.Path) []source {
 		{v.EmptyDir != nil, "emptyDir", func() field.ErrorList { return validateEmptyDir(v.EmptyDir, path.Child("emptyDir")) }},
 		{v.HostPath != nil, "hostPath", func() field.ErrorList { return validateHostPath(v.HostPath, path.Child("hostPath")) }},
 		{v.GitRepo != nil, "gitRepo", func() field.ErrorList { return validateGitRepo(v.GitRepo, path.Child("gitRepo")) }},
-		{v.GCEPersistentDisk != nil, "gcePersistentDisk", nil},
-		{v.AWSElasticBlockStore != nil, "awsElasticBlockStore", nil},
+		{v.GCEPersistentDisk != nil, "gcePersistentDisk", func() field.ErrorList {
+			return validateGCEDisk(v.GCEPersistentDisk, path.Child("persistentDisk"))
+		}},
+		{v.AWSElasticBlockStore != nil, "awsElasticBlockStore", func() field.ErrorList {
+			return validateAWSDisk(v.AWSElasticBlockStore, path.Child("awsElasticBlockStore"))
+		}},
 		{v.Secret != nil, "secret", func() field.ErrorList {
 			return validateFiles("secretName", v.Secret.SecretName, v.Secret.DefaultMode, v.Secret.Items, path.Child("secret"))
 		}},
 		{v.NFS != nil, "nfs", func() field.ErrorList { return validateNFS(v.NFS, path.Child("nfs")) }},
-		{v.ISCSI != nil, "iscsi", nil},
-		{v.Glusterfs != nil, "glusterfs", nil},
-		{v.Flocker != nil, "flocker", nil},
+		{v.ISCSI != nil, "iscsi", func() field.ErrorList { return validateISCSI(v.ISCSI, path.Child("iscsi")) }},
+		{v.Glusterfs != nil, "glusterfs", func() field.ErrorList {
+			return validateGlusterfs(v.Glusterfs, path.Child("glusterfs"))
+		}},
+		{v.Flocker != nil, "flocker", func() field.ErrorList { return validateFlocker(v.Flocker, path.Child("flocker")) }},
 		{v.PersistentVolumeClaim != nil, "persistentVolumeClaim", func() field.ErrorList {
 			return requireText(v.PersistentVolumeClaim.ClaimName, path.Child("persistentVolumeClaim", "claimName"))
 		}},
-		{v.RBD != nil, "rbd", nil},
-		{v.Cinder != nil, "cinder", nil},
-		{v.CephFS != nil, "cephFS", nil},
-		{v.Quobyte != nil, "quobyte", nil},
+		{v.RBD != nil, "rbd", func() field.ErrorList { return validateRBD(v.RBD, path.Child("rbd")) }},
+		{v.Cinder != nil, "cinder", func() field.ErrorList { return validateCinder(v.Cinder, path.Child("cinder")) }},
+		{v.CephFS != nil, "cephFS", func() field.ErrorList {
+			return requireSome(v.CephFS.Monitors, path.Child("cephfs", "monitors"))
+		}},
+		{v.Quobyte != nil, "quobyte", func() field.ErrorList { return validateQuobyte(v.Quobyte, path.Child("quobyte")) }},
 		// The path of a second source is misspelt in Kubernetes.
 		{v.DownwardAPI != nil, "downwarAPI", func() field.ErrorList {
 			return validateDownwardAPI(v.DownwardAPI, path.Child("downwardAPI"))
 		}},
-		{v.FC != nil, "fc", nil},
-		{v.FlexVolume != nil, "flexVolume", nil},
+		{v.FC != nil, "fc", func() field.ErrorList { return validateFC(v.FC, path.Child("fc")) }},
+		{v.FlexVolume != nil, "flexVolume", func() field.ErrorList {
+			return validateFlex(v.FlexVolume, path.Child("flexVolume"))
+		}},
 		{v.ConfigMap != nil, "configMap", func() field.ErrorList {
 			return validateFiles("name", v.ConfigMap.Name, v.ConfigMap.DefaultMode, v.ConfigMap.Items, path.Child("configMap"))
 		}},
-		{v.AzureFile != nil, "azureFile", nil},
-		{v.VsphereVolume != nil, "vsphereVolume", nil},
-		{v.PhotonPersistentDisk != nil, "photonPersistentDisk", nil},
-		{v.PortworxVolume != nil, "portworxVolume", nil},
-		{v.AzureDisk != nil, "azureDisk", nil},
-		{v.StorageOS != nil, "storageos", nil},
+		{v.AzureFile != nil, "azureFile", func() field.ErrorList {
+			return validateAzureFile(v.AzureFile, path.Child("azureFile"))
+		}},
+		{v.VsphereVolume != nil, "vsphereVolume", func() field.ErrorList {
+			return requireText(v.VsphereVolume.VolumePath, path.Child("vsphereVolume", "volumePath"))
+		}},
+		{v.PhotonPersistentDisk != nil, "photonPersistentDisk", func() field.ErrorList {
+			return requireText(v.PhotonPersistentDisk.PdID, path.Child("photonPersistentDisk", "pdID"))
+		}},
+		{v.PortworxVolume != nil, "portworxVolume", func() field.ErrorList {
+			return requireText(v.PortworxVolume.VolumeID, path.Child("portworxVolume", "volumeID"))
+		}},
+		{v.AzureDisk != nil, "azureDisk", func() field.ErrorList {
+			return validateAzureDisk(v.AzureDisk, path.Child("azureDisk"))
+		}},
+		{v.StorageOS != nil, "storageos", func() field.ErrorList {
+			return validateStorageOS(v.StorageOS, path.Child("storageos"))
+		}},
 		{v.Projected != nil, "projected", func() field.ErrorList { return c.projected(v.Projected, path.Child("projected")) }},
-		{v.ScaleIO != nil, "scaleIO", nil},
+		{v.ScaleIO != nil, "scaleIO", func() field.ErrorList { return validateScaleIO(v.ScaleIO, path.Child("scaleIO")) }},
 		{v.CSI != nil, "csi", func() field.ErrorList { return validateCSI(v.CSI, path.Child("csi")) }},
 		{v.Ephemeral != nil, "ephemeral", func() field.ErrorList { return c.ephemeralVolume(volume, path) }},
 		{v.Image != nil, "image", func() field.ErrorList { return c.imageVolume(v.Image, path.Child("image")) }},

@@ -83,15 +83,36 @@ func (w *warner) addresses() {
 }
 
 func (w *warner) address(text string, path *field.Path) {
+	w.list = append(w.list, addressWarnings(path, text)...)
+}
+
+// addressWarnings warns of an address that is read otherwise by some than by others. What is no address at all is for
+// validation to report.
+func addressWarnings(path *field.Path, text string) []string {
 	ip := netutils.ParseIPSloppy(text)
 	if ip == nil {
-		return
+		return nil
 	}
 	address, err := netip.ParseAddr(text)
 	switch {
 	case err != nil || address.Is4In6():
-		w.add(path, "non-standard IP address %q is invalid: use %q", text, ip.String())
+		return []string{fmt.Sprintf("%s: non-standard IP address %q is invalid: use %q", path, text, ip.String())}
 	case address.Is6() && address.String() != text:
-		w.add(path, "IPv6 address %q should be in RFC 5952 canonical format (%q)", text, address.String())
+		return []string{fmt.Sprintf("%s: IPv6 address %q should be in RFC 5952 canonical format (%q)", path, text, address.String())}
 	}
+	return nil
+}
+
+// PodStatusWarnings says what an API server of Kubernetes 1.36 warns of when the status of a pod is replaced: addresses in
+// spellings that not every reader takes the same way.
+func PodStatusWarnings(pod *corev1.Pod) []string {
+	var warnings []string
+	path := field.NewPath("status")
+	for i, ip := range pod.Status.PodIPs {
+		warnings = append(warnings, addressWarnings(path.Child("podIPs").Index(i).Child("ip"), ip.IP)...)
+	}
+	for i, ip := range pod.Status.HostIPs {
+		warnings = append(warnings, addressWarnings(path.Child("hostIPs").Index(i).Child("ip"), ip.IP)...)
+	}
+	return warnings
 }

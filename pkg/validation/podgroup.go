@@ -17,7 +17,7 @@ import (
 // too: the server empties it first.
 func ValidatePodGroup(group *schedulingv1alpha2.PodGroup, gates features.Gates) field.ErrorList {
 	faults := validateMetadata(&group.ObjectMeta)
-	return append(faults, declared(generated.Validate_PodGroup, operation.Create, gates, group, nil)...)
+	return append(once(faults), declared(generated.Validate_PodGroup, operation.Create, gates, group, nil)...)
 }
 
 // ValidatePodGroupUpdate returns the faults for which the API server would refuse to replace the stored PodGroup old
@@ -25,7 +25,7 @@ func ValidatePodGroup(group *schedulingv1alpha2.PodGroup, gates features.Gates) 
 // what the server keeps on every update: name, namespace, UID, creation time and resource version, and the status.
 func ValidatePodGroupUpdate(group, old *schedulingv1alpha2.PodGroup, gates features.Gates) field.ErrorList {
 	faults := validateMetadataUpdate(&group.ObjectMeta, &old.ObjectMeta)
-	return append(faults, declared(generated.Validate_PodGroup, operation.Update, gates, group, old)...)
+	return append(once(faults), declared(generated.Validate_PodGroup, operation.Update, gates, group, old)...)
 }
 
 // ValidatePodGroupStatusUpdate returns the faults for which the API server would refuse a write to the status of the
@@ -35,7 +35,7 @@ func ValidatePodGroupStatusUpdate(group, old *schedulingv1alpha2.PodGroup, gates
 	faults := validateMetadataUpdate(&group.ObjectMeta, &old.ObjectMeta)
 	faults = append(faults, validateConditions(group.Status.Conditions, status.Child("conditions"))...)
 	faults = append(faults, validateClaimStatuses(group, status.Child("resourceClaimStatuses"))...)
-	return append(faults, declared(generated.Validate_PodGroup, operation.Update, gates, group, old)...)
+	return append(once(faults), declared(generated.Validate_PodGroup, operation.Update, gates, group, old)...)
 }
 
 // validateClaimStatuses wants each claim in the status to be one of the spec. A name that is found there is valid, so

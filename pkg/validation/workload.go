@@ -14,7 +14,7 @@ import (
 // is too long.
 func ValidateWorkload(workload *schedulingv1alpha2.Workload, gates features.Gates) field.ErrorList {
 	faults := validateMetadata(&workload.ObjectMeta)
-	return append(faults, declared(generated.Validate_Workload, operation.Create, gates, workload, nil)...)
+	return append(once(faults), declared(generated.Validate_Workload, operation.Create, gates, workload, nil)...)
 }
 
 // ValidateWorkloadUpdate returns the faults for which the API server would refuse to replace the stored Workload old
@@ -22,5 +22,5 @@ func ValidateWorkload(workload *schedulingv1alpha2.Workload, gates features.Gate
 // namespace, UID, creation time and resource version.
 func ValidateWorkloadUpdate(workload, old *schedulingv1alpha2.Workload, gates features.Gates) field.ErrorList {
 	faults := validateMetadataUpdate(&workload.ObjectMeta, &old.ObjectMeta)
-	return append(faults, declared(generated.Validate_Workload, operation.Update, gates, workload, old)...)
+	return append(once(faults), declared(generated.Validate_Workload, operation.Update, gates, workload, old)...)
 }
