@@ -49,8 +49,8 @@
 // # Logs
 //
 // What the server logs goes to [Options].Logger, and nowhere by default. The libraries below have some messages that take
-// no logger and go to klog: an answer of 500, a watch of what was compacted, a query that cannot be parsed. Only they are
-// heard of a server that is left alone, and only klog's own settings quiet them.
+// no logger and go to klog: an answer of 500, a panic, a watch of what was compacted, a query that cannot be parsed. They
+// are all that is heard of a server that is left alone, and only klog's own settings quiet them.
 //
 // # Cost
 //

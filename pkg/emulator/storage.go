@@ -43,7 +43,7 @@ func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Obj
 	version := o.scheme.StorageVersion(resource)
 	config := storagebackend.Config{
 		Prefix:          keyPrefix,
-		Codec:           kindless{o.scheme.StorageCodec(version)},
+		Codec:           o.scheme.StorageCodec(version),
 		EncodeVersioner: version,
 	}
 	key := resource.Resource

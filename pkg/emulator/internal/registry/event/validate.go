@@ -77,6 +77,7 @@ func validateUpdate(event, old *corev1.Event, version schema.GroupVersion) field
 		{"firstTimestamp", event.FirstTimestamp, old.FirstTimestamp},
 		{"lastTimestamp", event.LastTimestamp, old.LastTimestamp},
 		{"count", event.Count, old.Count},
+		{"reason", event.Reason, old.Reason}, // Twice, as in Kubernetes.
 		{"type", event.Type, old.Type},
 		{"eventTime", eventTime, old.EventTime},
 		{"action", event.Action, old.Action},

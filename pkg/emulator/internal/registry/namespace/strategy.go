@@ -3,9 +3,11 @@ package namespace
 import (
 	"context"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -61,7 +63,17 @@ func (strategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field
 func validate(namespace *corev1.Namespace) field.ErrorList {
 	errs := core.ValidateObjectMeta(&namespace.ObjectMeta, false, apivalidation.ValidateNamespaceName, field.NewPath("metadata"))
 	for _, finalizer := range namespace.Spec.Finalizers {
-		errs = append(errs, apivalidation.ValidateFinalizerName(string(finalizer), field.NewPath("spec", "finalizers"))...)
+		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers"))...)
+	}
+	return errs
+}
+
+// validateFinalizer asks for a name with a domain, or one that Kubernetes itself uses.
+func validateFinalizer(name corev1.FinalizerName, path *field.Path) field.ErrorList {
+	errs := apivalidation.ValidateFinalizerName(string(name), path)
+	standard := []corev1.FinalizerName{corev1.FinalizerKubernetes, metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
+	if !strings.Contains(string(name), "/") && !slices.Contains(standard, name) {
+		errs = append(errs, field.Invalid(path, string(name), "name is neither a standard finalizer name nor is it fully qualified"))
 	}
 	return errs
 }
@@ -113,7 +125,7 @@ func (finalizeStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Obj
 func (finalizeStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
 	errs := validateMeta(obj, old)
 	for i, finalizer := range obj.(*corev1.Namespace).Spec.Finalizers {
-		errs = append(errs, apivalidation.ValidateFinalizerName(string(finalizer), field.NewPath("spec", "finalizers").Index(i))...)
+		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers").Index(i))...)
 	}
 	return errs
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	unversionedvalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -63,7 +64,12 @@ func validateTaints(taints []corev1.Taint) field.ErrorList {
 		errs = append(errs, validateEffect(taint.Effect, path.Child("effect"))...)
 		id := identity{taint.Key, taint.Effect}
 		if seen[id] {
-			twice := field.Duplicate(path, taint)
+			// Printed under the names of the Go fields, as Kubernetes prints it.
+			twice := field.Duplicate(path, struct {
+				Key, Value string
+				Effect     corev1.TaintEffect
+				TimeAdded  *metav1.Time
+			}{taint.Key, taint.Value, taint.Effect, taint.TimeAdded})
 			twice.Detail = "taints must be unique by key and effect pair"
 			errs = append(errs, twice)
 		}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/util/dryrun"
 	"k8s.io/utils/clock"
 
+	"github.com/musterkube/muster/pkg/core"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
@@ -124,7 +125,7 @@ func bind(pod *corev1.Pod, request *corev1.Binding, now clock.PassiveClock) erro
 	pod.Status.NominatedNodeName = ""
 	pod.Annotations = merged(pod.Annotations, request.Annotations)
 	pod.Labels = merged(pod.Labels, request.Labels)
-	setCondition(&pod.Status, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, now)
+	core.SetPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, now.Now())
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/util/dryrun"
 	"k8s.io/utils/clock"
 
+	"github.com/musterkube/muster/pkg/core"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
@@ -101,12 +102,12 @@ func (e *eviction) markDisrupted(ctx context.Context, name string, deletion *met
 		if err := checkPreconditions(deletion.Preconditions, pod); err != nil {
 			return nil, err
 		}
-		setCondition(&pod.Status, corev1.PodCondition{
+		core.SetPodCondition(pod, corev1.PodCondition{
 			Type:    corev1.DisruptionTarget,
 			Status:  corev1.ConditionTrue,
 			Reason:  "EvictionByEvictionAPI",
 			Message: "Eviction API: evicting",
-		}, e.clock)
+		}, e.clock.Now())
 		return pod, nil
 	}
 	updated, _, err := e.status.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, mark),

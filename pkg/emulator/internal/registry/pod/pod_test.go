@@ -1,6 +1,7 @@
 package pod_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/musterkube/muster/pkg/core"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/registrytest"
@@ -259,5 +262,53 @@ func TestSelectByField(t *testing.T) {
 		list, err := client.List(fields.ParseSelectorOrDie(selector))
 		require.NoError(t, err)
 		assert.Len(t, list.(*corev1.PodList).Items, want, selector)
+	}
+}
+
+// warnings collects what a request is warned of.
+type warnings []string
+
+func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }
+
+func TestAppArmorAnnotationsAreDeprecated(t *testing.T) {
+	runtimeDefault := &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault}
+	for name, tc := range map[string]struct {
+		annotation string
+		change     func(spec *corev1.PodSpec)
+		want       int
+	}{
+		"an annotation alone":   {annotation: "runtime/default", want: 1},
+		"one that says nothing": {annotation: "nonsense", want: 1},
+		"one that repeats the pod's field": {annotation: "runtime/default", change: func(s *corev1.PodSpec) {
+			s.SecurityContext = &corev1.PodSecurityContext{AppArmorProfile: runtimeDefault}
+		}},
+		"one that differs from that": {annotation: "unconfined", change: func(s *corev1.PodSpec) {
+			s.SecurityContext = &corev1.PodSecurityContext{AppArmorProfile: runtimeDefault}
+		}, want: 1},
+		"one beside the container's field": {annotation: "runtime/default", change: func(s *corev1.PodSpec) {
+			s.Containers[0].SecurityContext = &corev1.SecurityContext{AppArmorProfile: runtimeDefault}
+		}},
+		"one on a system that has no AppArmor": {annotation: "runtime/default", change: func(s *corev1.PodSpec) { s.OS = &corev1.PodOS{Name: corev1.Windows} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storages := registrytest.New(t, features.Gates{})
+			pod := makePod(func(pod *corev1.Pod) {
+				pod.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/c": tc.annotation}
+				if tc.change != nil {
+					tc.change(&pod.Spec)
+				}
+			})
+			var warned warnings
+			ctx := warning.WithWarningRecorder(registrytest.Context(t, corev1.SchemeGroupVersion.WithResource("pods"), "default"), &warned)
+			// Some of these pods are refused afterwards; the warning comes first.
+			_, _ = storages[corev1.SchemeGroupVersion]["pods"].(rest.Creater).Create(ctx, pod, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+			deprecations := 0
+			for _, text := range warned {
+				if strings.Contains(text, `deprecated since v1.30; use the "appArmorProfile" field instead`) {
+					deprecations++
+				}
+			}
+			assert.Equal(t, tc.want, deprecations, "%v", warned)
+		})
 	}
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/musterkube/muster/pkg/core"
@@ -37,30 +36,15 @@ func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 }
 
 // PrepareForCreate implements rest.RESTCreateStrategy.
-func (s strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
-	pod := obj.(*corev1.Pod)
-	pod.Generation = 1
-	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: core.QOSClass(pod)}
-	core.DropDisabledPodFields(pod, nil, s.gates)
-	if len(pod.Spec.SchedulingGates) > 0 {
-		setCondition(&pod.Status, corev1.PodCondition{
-			Type:    corev1.PodScheduled,
-			Status:  corev1.ConditionFalse,
-			Reason:  corev1.PodReasonSchedulingGated,
-			Message: "Scheduling is blocked due to non-empty scheduling gates",
-		}, s.clock)
+func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
+	for _, text := range core.PreparePodForCreate(obj.(*corev1.Pod), s.gates, s.clock.Now()) {
+		warning.AddWarning(ctx, "", text)
 	}
-	expandLabelKeys(pod)
 }
 
 // PrepareForUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
-	changed, stored := obj.(*corev1.Pod), old.(*corev1.Pod)
-	changed.Status = stored.Status
-	core.DropDisabledPodFields(changed, stored, s.gates)
-	if !equality.Semantic.DeepEqual(changed.Spec, stored.Spec) {
-		changed.Generation = stored.Generation + 1
-	}
+	core.PreparePodForUpdate(obj.(*corev1.Pod), old.(*corev1.Pod), s.gates)
 }
 
 // Validate implements rest.RESTCreateStrategy.
@@ -84,17 +68,7 @@ func (strategy) CheckGracefulDelete(_ context.Context, obj runtime.Object, optio
 	if options == nil {
 		return false
 	}
-	pod := obj.(*corev1.Pod)
-	period := ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0)
-	if options.GracePeriodSeconds != nil {
-		period = *options.GracePeriodSeconds
-	}
-	switch {
-	case pod.Spec.NodeName == "" || core.PodFinished(pod):
-		period = 0
-	case period < 0:
-		period = 1
-	}
+	period := core.DeletionGracePeriod(obj.(*corev1.Pod), options.GracePeriodSeconds)
 	options.GracePeriodSeconds = &period
 	return true
 }
