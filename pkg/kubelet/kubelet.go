@@ -2,23 +2,14 @@ package kubelet
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -124,100 +115,6 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	k.queue.ShutDown()
 	working.Wait()
 	return nil
-}
-
-// watch starts the informers and returns once the kubelet knows everything that was there. The function that it returns
-// ends them and waits until they have; it is never nil.
-func (k *Kubelet) watch(ctx context.Context) (stop func(), err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	factory := informers.NewSharedInformerFactoryWithOptions(k.kube, 0, informers.WithTransform(slim))
-	nodes, pods, jobs := factory.Core().V1().Nodes(), factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
-	k.nodes, k.pods = nodes.Lister(), pods.Lister()
-	synced := []cache.DoneChecker{
-		nodes.Informer().HasSyncedChecker(), pods.Informer().HasSyncedChecker(), jobs.Informer().HasSyncedChecker(),
-	}
-	factory.StartWithContext(ctx)
-	stop = func() {
-		cancel()
-		factory.Shutdown()
-	}
-	if !cache.WaitFor(ctx, "", synced...) {
-		return stop, errors.New("informers did not sync")
-	}
-	// The pods that are there already were made in this order; the handlers then see the others as they are made.
-	existing, err := k.pods.List(labels.Everything())
-	if err != nil {
-		return stop, err
-	}
-	slices.SortFunc(existing, func(a, b *corev1.Pod) int {
-		if byTime := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byTime != 0 {
-			return byTime
-		}
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
-	for _, pod := range existing {
-		k.history.see(pod)
-	}
-	_, errNodes := nodes.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    k.nodeChanged,
-		UpdateFunc: func(_, object any) { k.enqueue(object) },
-	})
-	_, errPods := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) {
-			if pod, ok := object.(*corev1.Pod); ok {
-				k.history.see(pod)
-			}
-			k.enqueue(object)
-		},
-		UpdateFunc: func(_, object any) { k.enqueue(object) },
-		DeleteFunc: k.enqueue,
-	})
-	_, errJobs := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: k.jobDeleted})
-	return stop, errors.Join(errNodes, errPods, errJobs)
-}
-
-// slim drops from an object what the kubelet never looks at and what takes much room.
-func slim(object any) (any, error) {
-	if accessor, ok := object.(metav1.Object); ok {
-		accessor.SetManagedFields(nil)
-	}
-	return object, nil
-}
-
-func (k *Kubelet) enqueue(object any) {
-	if tombstone, missed := object.(cache.DeletedFinalStateUnknown); missed {
-		object = tombstone.Obj
-	}
-	if accessor, ok := object.(metav1.Object); ok {
-		k.queue.Add(task{Namespace: accessor.GetNamespace(), Name: accessor.GetName()})
-	}
-}
-
-// nodeChanged looks after a new node, and the pods that were bound to it before it was known.
-func (k *Kubelet) nodeChanged(object any) {
-	k.enqueue(object)
-	node, ok := object.(*corev1.Node)
-	if !ok {
-		return
-	}
-	pods, err := k.pods.List(labels.Everything())
-	if err != nil {
-		return // the lister of an informer has no errors
-	}
-	for _, pod := range pods {
-		if pod.Spec.NodeName == node.Name {
-			k.enqueue(pod)
-		}
-	}
-}
-
-func (k *Kubelet) jobDeleted(object any) {
-	if tombstone, missed := object.(cache.DeletedFinalStateUnknown); missed {
-		object = tombstone.Obj
-	}
-	if job, ok := object.(*batchv1.Job); ok {
-		k.history.forget(job.UID)
-	}
 }
 
 func (k *Kubelet) work(ctx context.Context) {

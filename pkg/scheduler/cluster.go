@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -97,16 +98,16 @@ func (c *cluster) setPod(pod *corev1.Pod) *podInfo {
 		c.finishPod(pod)
 		return nil
 	}
-	p, known := c.pods[pod.UID]
+	p, known := c.pods[uidOf(pod)]
 	switch {
 	case !known:
-		if pod.Spec.NodeName == "" && pod.Spec.SchedulerName != c.policy.schedulerName {
+		if pod.Spec.NodeName == "" && cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName) != c.policy.schedulerName {
 			return nil // another scheduler's, and no member of a group before that one has placed it
 		}
 		c.arrivals++
 		p = newPodInfo(pod, c.policy.groups())
 		p.arrival = c.arrivals
-		c.pods[pod.UID] = p
+		c.pods[uidOf(pod)] = p
 		c.enlist(p)
 		if p.node == "" {
 			// A scheduler that went before was making room there.
@@ -138,19 +139,19 @@ func (c *cluster) finishPod(pod *corev1.Pod) {
 	c.removePod(pod)
 	p := newPodInfo(pod, c.policy.groups())
 	if !c.policy.parity && p.group != "" && pod.Status.Phase == corev1.PodSucceeded {
-		c.group(p.groupKey()).succeeded[pod.UID] = struct{}{}
+		c.group(p.groupKey()).succeeded[uidOf(pod)] = struct{}{}
 	}
 }
 
 // removePod forgets a pod that was deleted.
 func (c *cluster) removePod(pod *corev1.Pod) {
-	p, known := c.pods[pod.UID]
+	p, known := c.pods[uidOf(pod)]
 	if !known {
 		p = newPodInfo(pod, c.policy.groups())
 	}
 	if p.group != "" {
 		if g := c.groups[p.groupKey()]; g != nil {
-			delete(g.succeeded, pod.UID)
+			delete(g.succeeded, uidOf(pod))
 			c.dropIfEmpty(g)
 		}
 	}
@@ -159,7 +160,7 @@ func (c *cluster) removePod(pod *corev1.Pod) {
 	}
 	c.nominate(p, "")
 	c.withdraw(p)
-	delete(c.pods, pod.UID)
+	delete(c.pods, uidOf(pod))
 }
 
 // assume gives the pod its place before the API server has confirmed it, so that later cycles count it.

@@ -3,11 +3,11 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
@@ -45,10 +45,8 @@ func ExamplePlan() {
 		PodGroups: []*schedulingv1alpha2.PodGroup{exampleGang("blue", 2), exampleGang("green", 2)},
 	}
 	for _, name := range []string{"blue-0", "green-0", "blue-1", "green-1"} {
-		pod := examplePod(name, name[:len(name)-2])
-		pod.UID = types.UID(name)
-		pod.Spec.SchedulerName = corev1.DefaultSchedulerName
-		snapshot.Pods = append(snapshot.Pods, pod)
+		group, _, _ := strings.Cut(name, "-")
+		snapshot.Pods = append(snapshot.Pods, examplePod(name, group))
 	}
 	for _, decision := range scheduler.Plan(snapshot, scheduler.Options{}) {
 		fmt.Printf("%s: %s\n", decision.PodGroup.Name, decision.Condition.Reason)

@@ -9,7 +9,8 @@ import (
 )
 
 // Snapshot is a cluster as [Plan] sees it. Pods are in the order in which they came, which decides between pods of one
-// priority and one second.
+// priority and one second. They may come from an API server, or be made by hand: without UID and scheduler's name they
+// are told apart by name, and are for the default scheduler.
 type Snapshot struct {
 	Nodes     []*corev1.Node
 	Pods      []*corev1.Pod

@@ -55,7 +55,15 @@ func (p *podInfo) update(pod *corev1.Pod) {
 	}
 }
 
-func (p *podInfo) uid() types.UID { return p.object.UID }
+func (p *podInfo) uid() types.UID { return uidOf(p.object) }
+
+// uidOf tells pods apart. Those that an API server has not seen have no UID, so that their names have to do.
+func uidOf(pod *corev1.Pod) types.UID {
+	if pod.UID != "" {
+		return pod.UID
+	}
+	return types.UID(pod.Namespace + "/" + pod.Name)
+}
 
 func (p *podInfo) groupKey() types.NamespacedName {
 	return types.NamespacedName{Namespace: p.key.Namespace, Name: p.group}

@@ -185,9 +185,9 @@ func (s *Scheduler) settle(u *unit, decision *Decision, failed []*corev1.Pod) {
 	defer s.mu.Unlock()
 	now := s.clock.Now()
 	for _, pod := range failed {
-		if p := s.cluster.pods[pod.UID]; p != nil && p.assumed {
+		if p := s.cluster.pods[uidOf(pod)]; p != nil && p.assumed {
 			node := p.node
-			s.cluster.forget(pod.UID)
+			s.cluster.forget(uidOf(pod))
 			s.freed(node, now)
 		}
 	}

@@ -146,13 +146,13 @@ func (s *Scheduler) podChanged(old, pod *corev1.Pod) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before := s.cluster.pods[pod.UID]
+	before := s.cluster.pods[uidOf(pod)]
 	var left string
 	if before != nil {
 		left = before.node
 	}
 	s.cluster.setPod(pod)
-	after := s.cluster.pods[pod.UID]
+	after := s.cluster.pods[uidOf(pod)]
 	key := keyOf(pod, s.policy)
 	switch {
 	case after == nil:
@@ -171,7 +171,7 @@ func (s *Scheduler) podDeleted(pod *corev1.Pod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var node string
-	if before := s.cluster.pods[pod.UID]; before != nil {
+	if before := s.cluster.pods[uidOf(pod)]; before != nil {
 		node = before.node
 	}
 	s.cluster.removePod(pod)
