@@ -1,0 +1,234 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+// TestADay lets a cluster live for a day of virtual time. What happens when is known to the moment.
+func TestADay(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		client := kube(t, start(t, cluster.Options{
+			Nodes: 2,
+			Script: kubelet.ScriptFunc(func(a kubelet.Attempt) kubelet.Outcome {
+				return map[string]kubelet.Outcome{
+					"flaky":  {Duration: 5 * time.Second, ExitCode: 1},
+					"slow":   {Forever: true, Shutdown: 20 * time.Second},
+					"brief":  {Duration: 2 * time.Hour},
+					"paused": {Duration: 3 * time.Hour},
+					"queued": {Duration: time.Minute},
+				}[a.Job]
+			}),
+			Job: job.Options{SyncDelay: -1}, // which would be added to each time below
+		}).Config())
+		synctest.Wait() // until the nodes are ready
+		d := keepDiary(t, client)
+
+		createJob(t, client, newJob("flaky", func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(10)) }))
+		createJob(t, client, newJob("slow", func(spec *batchv1.JobSpec) { spec.ActiveDeadlineSeconds = new(int64(6 * 60 * 60)) }))
+		createJob(t, client, newJob("brief", func(spec *batchv1.JobSpec) { spec.TTLSecondsAfterFinished = new(int32(30 * 60)) }))
+		paused := newGangJob("paused", 6)
+		paused.Spec.ActiveDeadlineSeconds = new(int64(4 * 60 * 60))
+		createJob(t, client, paused)
+		pass(30 * time.Minute)
+		createJob(t, client, newGangJob("queued", 3)) // there are two cores left
+		pass(30 * time.Minute)
+		suspend(t, client, "paused", true)
+		pass(11 * time.Hour)
+		suspend(t, client, "paused", false)
+		pass(12 * time.Hour)
+
+		assert.Empty(t, gocmp.Diff(theDay, d.read()), "(-want +got)")
+		assert.Equal(t, []string{"flaky", "paused", "queued", "slow"}, jobNames(t, client))
+	})
+}
+
+// theDay says what becomes of each Job, and at what time of the day.
+var theDay = map[string][]string{
+	// The first failure is answered after 10 seconds, each further one after twice the time, up to ten minutes. The
+	// eleventh is one more than the limit.
+	"flaky": {
+		"0s pod made", "5s pod Failed",
+		"15s pod made", "20s pod Failed",
+		"40s pod made", "45s pod Failed",
+		"1m25s pod made", "1m30s pod Failed",
+		"2m50s pod made", "2m55s pod Failed",
+		"5m35s pod made", "5m40s pod Failed",
+		"11m0s pod made", "11m5s pod Failed",
+		"21m5s pod made", "21m10s pod Failed",
+		"31m10s pod made", "31m15s pod Failed",
+		"41m15s pod made", "41m20s pod Failed",
+		"51m20s pod made", "51m25s pod Failed",
+		"51m25s FailureTarget BackoffLimitExceeded",
+		"51m25s Failed BackoffLimitExceeded",
+	},
+	// The pod is given its time to end before the Job is over.
+	"slow": {
+		"0s pod made",
+		"6h0m0s FailureTarget DeadlineExceeded",
+		"6h0m20s pod Failed",
+		"6h0m20s Failed DeadlineExceeded",
+		"6h0m20s pod gone",
+	},
+	"brief": {
+		"0s pod made", "2h0m0s pod Succeeded",
+		"2h0m0s SuccessCriteriaMet CompletionsReached",
+		"2h0m0s Complete CompletionsReached",
+		"2h30m0s pod gone",
+		"2h30m0s gone",
+	},
+	// The deadline counts from the resumption, as the work does.
+	"paused": {
+		"0s pod made (6 times)",
+		"1h0m0s Suspended JobSuspended",
+		"1h0m0s pod gone (6 times)",
+		"12h0m0s resumed",
+		"12h0m0s pod made (6 times)",
+		"15h0m0s pod Succeeded (6 times)",
+		"15h0m0s SuccessCriteriaMet CompletionsReached",
+		"15h0m0s Complete CompletionsReached",
+	},
+	// The gang has to wait for room, and takes none of what there is.
+	"queued": {
+		"30m0s pod made (3 times)",
+		"1h1m0s pod Succeeded (3 times)",
+		"1h1m0s SuccessCriteriaMet CompletionsReached",
+		"1h1m0s Complete CompletionsReached",
+	},
+}
+
+func suspend(t *testing.T, client kubernetes.Interface, name string, is bool) {
+	t.Helper()
+	_, err := client.BatchV1().Jobs(metav1.NamespaceDefault).Patch(t.Context(), name, types.MergePatchType,
+		fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, is), metav1.PatchOptions{})
+	require.NoError(t, err)
+}
+
+func jobNames(t *testing.T, client kubernetes.Interface) []string {
+	t.Helper()
+	list, err := client.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	return tell(list.Items, func(j *batchv1.Job) string { return j.Name })
+}
+
+// diary notes what happens to Jobs, and when.
+type diary struct {
+	morning time.Time
+	mu      sync.Mutex
+	notes   map[string][]string      // by Job
+	known   map[types.UID]string     // phases of pods
+	said    map[types.UID]conditions // of Jobs
+}
+
+type conditions map[batchv1.JobConditionType]corev1.ConditionStatus
+
+// keepDiary begins a diary, which is kept until the test ends.
+func keepDiary(t *testing.T, client kubernetes.Interface) *diary {
+	t.Helper()
+	d := &diary{morning: now(), notes: map[string][]string{}, known: map[types.UID]string{}, said: map[types.UID]conditions{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	jobs, err := client.BatchV1().Jobs("").Watch(ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	pods, err := client.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for event := range jobs.ResultChan() {
+			if j, ok := event.Object.(*batchv1.Job); ok {
+				d.seeJob(event.Type, j)
+			}
+		}
+	})
+	watching.Go(func() {
+		for event := range pods.ResultChan() {
+			if pod, ok := event.Object.(*corev1.Pod); ok {
+				d.seePod(event.Type, pod)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		watching.Wait()
+	})
+	return d
+}
+
+func (d *diary) note(job, what string) {
+	d.notes[job] = append(d.notes[job], now().Sub(d.morning).String()+" "+what)
+}
+
+func (d *diary) seeJob(event watch.EventType, j *batchv1.Job) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if event == watch.Deleted {
+		d.note(j.Name, "gone")
+		return
+	}
+	said := d.said[j.UID]
+	d.said[j.UID] = conditions{}
+	for _, c := range j.Status.Conditions {
+		d.said[j.UID][c.Type] = c.Status
+		switch {
+		case said[c.Type] == c.Status:
+		case c.Status == corev1.ConditionTrue:
+			d.note(j.Name, string(c.Type)+" "+c.Reason)
+		case c.Type == batchv1.JobSuspended:
+			d.note(j.Name, "resumed")
+		}
+	}
+}
+
+func (d *diary) seePod(event watch.EventType, pod *corev1.Pod) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	job := pod.Labels[batchv1.JobNameLabel]
+	phase := string(pod.Status.Phase)
+	switch {
+	case event == watch.Added:
+		d.note(job, "pod made")
+	case event == watch.Deleted:
+		d.note(job, "pod gone")
+	case phase != d.known[pod.UID] && phase != string(corev1.PodRunning):
+		d.note(job, "pod "+phase)
+	}
+	d.known[pod.UID] = phase
+}
+
+// read returns what was noted: of what happened to several pods in one moment a single note with their number.
+func (d *diary) read() map[string][]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	read := map[string][]string{}
+	for job, notes := range d.notes {
+		for len(notes) > 0 {
+			first := notes[0]
+			times := len(notes)
+			notes = slices.DeleteFunc(notes, func(note string) bool { return note == first })
+			if times -= len(notes); times > 1 {
+				first = fmt.Sprintf("%s (%d times)", first, times)
+			}
+			read[job] = append(read[job], strings.TrimSpace(first))
+		}
+	}
+	return read
+}

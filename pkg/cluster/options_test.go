@@ -1,0 +1,252 @@
+package cluster_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/generated/clientset/versioned"
+	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+func TestOptionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		options cluster.Options
+		wantErr string
+	}{
+		"less than no node": {cluster.Options{Nodes: -1}, "checking cluster options: Nodes is -1: want 0 or more"},
+		"gates that need one that is off": {
+			cluster.Options{Gates: features.Gates{}.With(features.GenericWorkload, false)},
+			"checking cluster options: ",
+		},
+		"a controller that there is not": {
+			cluster.Options{Controllers: []string{"job", "cronjob"}},
+			`checking cluster options: there is no controller "cronjob": have job, podgroup-protection, ttl-after-finished, garbage-collector, namespace, scheduler`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := cluster.Start(t.Context(), tc.options)
+			require.ErrorContains(t, err, tc.wantErr)
+			assert.Nil(t, c)
+		})
+	}
+}
+
+func TestCheckControllers(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, cluster.CheckControllers(nil))
+	require.NoError(t, cluster.CheckControllers(cluster.Controllers()))
+	require.NoError(t, cluster.CheckControllers([]string{cluster.ControllerScheduler}))
+	require.ErrorContains(t, cluster.CheckControllers([]string{"Job"}), `there is no controller "Job"`)
+
+	names := cluster.Controllers()
+	names[0] = "changed"
+	assert.Equal(t, cluster.ControllerJob, cluster.Controllers()[0], "each call returns a list of its own")
+}
+
+// Each controller is known by what it does.
+func TestControllers(t *testing.T) {
+	all := cluster.Controllers()
+	without := func(name string) []string {
+		var names []string
+		for _, other := range all {
+			if other != name {
+				names = append(names, other)
+			}
+		}
+		return names
+	}
+	type done struct{ podMade, jobGone, groupGone, orphanGone, namespaceGone bool }
+	for name, tc := range map[string]struct {
+		controllers []string
+		want        done
+	}{
+		"every one by default":            {nil, done{true, true, true, true, true}},
+		"every one by name":               {all, done{true, true, true, true, true}},
+		"none":                            {[]string{}, done{}},
+		"all but that of Jobs":            {without(cluster.ControllerJob), done{false, true, true, true, true}},
+		"all but that of finished Jobs":   {without(cluster.ControllerTTLAfterFinished), done{true, false, true, true, true}},
+		"all but that of PodGroups":       {without(cluster.ControllerPodGroupProtection), done{true, true, false, true, true}},
+		"all but the garbage collector":   {without(cluster.ControllerGarbageCollector), done{true, false, true, false, true}},
+		"all but that of namespaces":      {without(cluster.ControllerNamespace), done{true, true, true, true, false}},
+		"that of Jobs alone":              {[]string{cluster.ControllerJob}, done{podMade: true}},
+		"that of PodGroups alone":         {[]string{cluster.ControllerPodGroupProtection}, done{groupGone: true}},
+		"the garbage collector alone":     {[]string{cluster.ControllerGarbageCollector}, done{orphanGone: true}},
+		"that of deleted namespaces only": {[]string{cluster.ControllerNamespace}, done{namespaceGone: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				c := start(t, cluster.Options{Controllers: tc.controllers})
+				client, scheduling := kube(t, c.Config()), muster(t, c.Config())
+				createJob(t, client, newJob("new", nil))
+				createFinished(t, client, "finished")
+				createDeletedPodGroup(t, scheduling, "unused")
+				createOrphan(t, client, "orphan")
+				createDoomedNamespace(t, client, "doomed")
+				pass(time.Minute)
+
+				pods := tell(listPods(t, client), func(pod *corev1.Pod) string { return pod.GenerateName })
+				jobs, err := client.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{})
+				require.NoError(t, err)
+				groups, err := scheduling.SchedulingV1alpha2().PodGroups("").List(t.Context(), metav1.ListOptions{})
+				require.NoError(t, err)
+				maps, err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).List(t.Context(), metav1.ListOptions{})
+				require.NoError(t, err)
+				namespaces, err := client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+				require.NoError(t, err)
+				assert.Equal(t, tc.want, done{
+					podMade:       len(pods) == 1,
+					jobGone:       len(jobs.Items) == 1,
+					groupGone:     len(groups.Items) == 0,
+					orphanGone:    len(maps.Items) == 0,
+					namespaceGone: len(namespaces.Items) == 4, // those that every cluster has
+				})
+			})
+		})
+	}
+}
+
+// createFinished makes a Job that another controller has run, and that is to be deleted a second after its end.
+func createFinished(t *testing.T, client kubernetes.Interface, name string) {
+	t.Helper()
+	createJob(t, client, newJob(name, func(spec *batchv1.JobSpec) {
+		spec.ManagedBy = new("example.com/other")
+		spec.TTLSecondsAfterFinished = new(int32(1))
+	}))
+	jobs := client.BatchV1().Jobs(metav1.NamespaceDefault)
+	j, err := jobs.Get(t.Context(), name, metav1.GetOptions{})
+	require.NoError(t, err)
+	at := metav1.NewTime(now())
+	j.Status.StartTime, j.Status.CompletionTime = &at, &at
+	for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
+		j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: at,
+		})
+	}
+	_, err = jobs.UpdateStatus(t.Context(), j, metav1.UpdateOptions{})
+	require.NoError(t, err)
+}
+
+// createDeletedPodGroup makes a PodGroup that no pod uses, and deletes it.
+func createDeletedPodGroup(t *testing.T, scheduling versioned.Interface, name string) {
+	t.Helper()
+	groups := scheduling.SchedulingV1alpha2().PodGroups(metav1.NamespaceDefault)
+	_, err := groups.Create(t.Context(), &schedulingv1alpha2.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: schedulingv1alpha2.PodGroupSpec{SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{
+			Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 1},
+		}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, groups.Delete(t.Context(), name, metav1.DeleteOptions{}))
+}
+
+// createOrphan makes an object whose owner is gone.
+func createOrphan(t *testing.T, client kubernetes.Interface, name string) {
+	t.Helper()
+	_, err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name: name, OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "gone", UID: "gone"}},
+	}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+func createDoomedNamespace(t *testing.T, client kubernetes.Interface, name string) {
+	t.Helper()
+	namespaces := client.CoreV1().Namespaces()
+	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, namespaces.Delete(t.Context(), name, metav1.DeleteOptions{}))
+}
+
+func TestWithoutNodesPodsStayAsTheyAre(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		client := kube(t, start(t, cluster.Options{}).Config())
+		createJob(t, client, newGangJob("train", 2))
+		pass(time.Hour)
+		nodes, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, nodes.Items)
+		pods := listPods(t, client)
+		require.Len(t, pods, 2)
+		for _, pod := range pods {
+			assert.Equal(t, corev1.PodPending, pod.Status.Phase)
+			assert.Empty(t, pod.Status.Conditions, "no scheduler has looked at them")
+		}
+	})
+}
+
+func TestASchedulerForNodesThatClientsMake(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		client := kube(t, start(t, cluster.Options{Controllers: append(cluster.Controllers(), cluster.ControllerScheduler)}).Config())
+		createJob(t, client, newGangJob("train", 2))
+		room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("10")}
+		node, err := client.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "mine"}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		node.Spec.Taints = nil // the server says of every new node that it is not ready
+		node, err = client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room}
+		_, err = client.CoreV1().Nodes().UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
+		require.NoError(t, err)
+		pass(time.Minute)
+		assert.Equal(t, []string{"mine Pending", "mine Pending"}, tell(listPods(t, client), func(pod *corev1.Pod) string {
+			return pod.Spec.NodeName + " " + string(pod.Status.Phase)
+		}), "bound, and then left to kubelets of the client's own")
+	})
+}
+
+func TestNodesAreAsTheOptionsSay(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		client := kube(t, start(t, cluster.Options{
+			Nodes: 3, NodeCapacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("16"), "example.com/gpu": resource.MustParse("8")},
+		}).Config())
+		pass(time.Second)
+		nodes, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"node-1 16 8 110", "node-2 16 8 110", "node-3 16 8 110"}, tell(nodes.Items, func(node *corev1.Node) string {
+			room := node.Status.Allocatable
+			gpus := room["example.com/gpu"]
+			return node.Name + " " + room.Cpu().String() + " " + gpus.String() + " " + room.Pods().String()
+		}))
+	})
+}
+
+// The Job controller's own options are passed on, but for those that the cluster has a say in.
+func TestOptionsOfTheJobController(t *testing.T) {
+	for name, tc := range map[string]struct {
+		options   cluster.Options
+		wantAfter time.Duration // from a pod's end to that of its Job
+	}{
+		"by default there is next to no delay": {cluster.Options{}, cluster.DefaultJobSyncDelay},
+		"with parity it is that of Kubernetes": {cluster.Options{Parity: true}, job.DefaultSyncDelay},
+		"one that is asked for":                {cluster.Options{Job: job.Options{SyncDelay: 5 * time.Second}}, 5 * time.Second},
+		"and so with parity":                   {cluster.Options{Parity: true, Job: job.Options{SyncDelay: 5 * time.Second}}, 5 * time.Second},
+		"none":                                 {cluster.Options{Job: job.Options{SyncDelay: -1}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				tc.options.Nodes, tc.options.Script = 1, kubelet.Fixed{Duration: time.Minute}
+				client := kube(t, start(t, tc.options).Config())
+				synctest.Wait() // until the node is ready
+				began := now()
+				createJob(t, client, newJob("j", nil))
+				awaitComplete(t, client, "j")
+				assert.Equal(t, time.Minute+tc.wantAfter, now().Sub(began))
+			})
+		})
+	}
+}
