@@ -15,6 +15,7 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
@@ -134,9 +135,9 @@ func encode(obj runtime.Object, version schema.GroupVersion) (json.RawMessage, e
 // onCreate does what rest.BeforeCreate does once name and identity are given, but returns errors as they are.
 func (s served) onCreate(ctx context.Context, answer *wire.Answer, obj runtime.Object) {
 	defer report(answer)
-	s.create.PrepareForCreate(ctx, obj)
+	s.create.PrepareForCreate(warning.WithWarningRecorder(ctx, (*recorder)(answer)), obj)
 	answer.Errors = errorsOf(s.create.Validate(ctx, obj))
-	answer.Warnings = s.create.WarningsOnCreate(ctx, obj)
+	answer.Warnings = append(answer.Warnings, s.create.WarningsOnCreate(ctx, obj)...)
 }
 
 // onUpdate does what rest.BeforeUpdate does, but returns errors as they are, without those that come for every kind.
@@ -160,6 +161,12 @@ func onUpdate(ctx context.Context, answer *wire.Answer, strategy rest.RESTUpdate
 	answer.Errors = errorsOf(strategy.ValidateUpdate(ctx, obj, old))
 	answer.Warnings = strategy.WarningsOnUpdate(ctx, obj, old)
 }
+
+// recorder takes the warnings that are given on the way.
+type recorder wire.Answer
+
+// AddWarning implements warning.Recorder.
+func (r *recorder) AddWarning(_, text string) { r.Warnings = append(r.Warnings, text) }
 
 // report turns a panic into an answer.
 func report(answer *wire.Answer) {

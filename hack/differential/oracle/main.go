@@ -11,12 +11,19 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/capabilities"
 
 	"github.com/musterkube/muster/hack/differential/wire"
 )
 
 func main() {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	capabilities.Setup(true, 0) // as with --allow-privileged, which every cluster has that runs its own network
 	if err := serve(); err != nil {
 		fmt.Fprintln(os.Stderr, "oracle:", err)
 		os.Exit(1)

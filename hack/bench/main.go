@@ -1,0 +1,127 @@
+// Command bench measures what this library costs, in its own process and without sockets: how fast Jobs run to their
+// end, how fast garbage is collected, and what the requests of clients take.
+//
+//	go run ./hack/bench jobs
+//	go run ./hack/bench gc
+//	go run ./hack/bench api
+//
+// Each benchmark starts a server of its own for every measurement. Beside rates and latencies, which depend on what else
+// the machine does, it prints CPU time and counts of requests, which hardly do. With --output json it prints the same as
+// JSON; --cpu-profile writes a profile for go tool pprof.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// The exit codes of the program.
+const (
+	exitDone   = 0
+	exitFailed = 1 // a measurement could not be taken
+	exitUsage  = 2 // wrong flags
+)
+
+// benchmark is one of the things that can be measured.
+type benchmark interface {
+	// flags adds the flags that say how much is to be done.
+	flags(set *pflag.FlagSet)
+	// check refuses flags that make no sense.
+	check() error
+	// run measures, and adds what it finds to the report.
+	run(ctx context.Context, r *report) error
+}
+
+// benchmarks are all of them by name, with their default sizes.
+func benchmarks() map[string]benchmark {
+	return map[string]benchmark{"jobs": &jobsBenchmark{}}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the program without its process: what main does, with everything it touches as a parameter.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	chosen, opts, err := parse(args, stdout)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return exitDone
+	case err != nil:
+		fmt.Fprintf(stderr, "bench: %v\nSee bench --help.\n", err)
+		return exitUsage
+	}
+	if err := measure(ctx, chosen, opts, stdout); err != nil {
+		fmt.Fprintf(stderr, "bench: %v\n", err)
+		return exitFailed
+	}
+	return exitDone
+}
+
+// options are the flags that every benchmark has.
+type options struct {
+	output     string
+	cpuProfile string
+}
+
+// parse finds out which benchmark is meant and reads its flags.
+func parse(args []string, usage io.Writer) (benchmark, options, error) {
+	var opts options
+	var name string
+	if len(args) > 0 {
+		name = args[0]
+	}
+	chosen, found := benchmarks()[name]
+	if !found {
+		fmt.Fprintln(usage, "Usage: bench jobs|gc|api [flags]\n\nSee bench jobs --help for its flags.")
+		if name == "-h" || name == "--help" {
+			return nil, opts, pflag.ErrHelp
+		}
+		return nil, opts, fmt.Errorf("there is no benchmark %q", name)
+	}
+	set := pflag.NewFlagSet("bench "+name, pflag.ContinueOnError)
+	set.SetOutput(usage)
+	set.SortFlags = false
+	chosen.flags(set)
+	set.StringVar(&opts.output, "output", "table", "how to print: table or json")
+	set.StringVar(&opts.cpuProfile, "cpu-profile", "", "file to write a CPU profile of the measurements to")
+	set.Usage = func() { fmt.Fprintf(usage, "Usage: bench %s [flags]\n\n%s", name, set.FlagUsages()) }
+	if err := set.Parse(args[1:]); err != nil {
+		return nil, opts, err
+	}
+	if extra := set.Args(); len(extra) > 0 {
+		return nil, opts, fmt.Errorf("unexpected argument %q", strings.Join(extra, " "))
+	}
+	if opts.output != "table" && opts.output != "json" {
+		return nil, opts, fmt.Errorf("--output %s: want table or json", opts.output)
+	}
+	return chosen, opts, chosen.check()
+}
+
+// measure runs a benchmark and prints its report.
+func measure(ctx context.Context, chosen benchmark, opts options, stdout io.Writer) (err error) {
+	stop, err := profile(opts.cpuProfile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	r := &report{}
+	if err := chosen.run(ctx, r); err != nil {
+		return err
+	}
+	if opts.output == "json" {
+		return r.printJSON(stdout)
+	}
+	return r.printTables(stdout)
+}
