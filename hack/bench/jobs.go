@@ -57,7 +57,7 @@ func (b *jobsBenchmark) check() error {
 }
 
 func (b *jobsBenchmark) run(ctx context.Context, r *report) error {
-	speeds := r.table("Jobs to Complete", "mode", "jobs", "pods", "seconds", "pods/s", "CPU seconds", "CPU ms/pod", "peak MiB", "writes/pod")
+	speeds := r.table("Jobs to Complete", "mode", "jobs", "pods", "seconds", "pods/s", "CPU seconds", "CPU ms/pod", "KiB/pod", "peak MiB", "writes/pod")
 	for _, mode := range b.modes {
 		if err := b.measure(ctx, mode, r, speeds); err != nil {
 			return fmt.Errorf("measuring jobs in mode %s: %w", mode, err)
@@ -109,7 +109,8 @@ func (b *jobsBenchmark) measure(ctx context.Context, mode string, r *report, spe
 		details.add(text(kind.client), text(kind.verb), text(kind.resource), number(count[kind], 0), number(float64(count[kind])/float64(pods), 3))
 	}
 	speeds.add(text(mode), number(len(jobs), 0), number(pods, 0), number(c.wall.Seconds(), 2), number(rate(pods, c.wall), 0),
-		number(c.cpu.Seconds(), 2), number(per(c.cpu, pods, time.Millisecond), 2), number(c.peak, 0), number(float64(total)/float64(pods), 2))
+		number(c.cpu.Seconds(), 2), number(per(c.cpu, pods, time.Millisecond), 2),
+		number(float64(c.allocated)/float64(pods)/1024, 0), number(c.peak, 0), number(float64(total)/float64(pods), 2))
 	return nil
 }
 

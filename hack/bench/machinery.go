@@ -29,7 +29,9 @@ type machinery struct {
 }
 
 // part is something that runs until its context ends.
-type part interface{ Run(ctx context.Context) error }
+type part interface {
+	Run(ctx context.Context) error
+}
 
 // startMachinery starts a server and the controllers. With nodes there are a scheduler and a kubelet too, under which
 // every pod ends well at once.
@@ -82,7 +84,9 @@ func (m *machinery) run(ctx context.Context, run func(context.Context) error) {
 }
 
 // config is the configuration of a client whose requests are counted under that name.
-func (m *machinery) config(client string) *rest.Config { return m.requests.of(client, m.server.Config()) }
+func (m *machinery) config(client string) *rest.Config {
+	return m.requests.of(client, m.server.Config())
+}
 
 // stop ends everything.
 func (m *machinery) stop() {

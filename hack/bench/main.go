@@ -7,7 +7,7 @@
 //
 // Each benchmark starts a server of its own for every measurement. Beside rates and latencies, which depend on what else
 // the machine does, it prints CPU time and counts of requests, which hardly do. With --output json it prints the same as
-// JSON; --cpu-profile writes a profile for go tool pprof.
+// JSON; --cpu-profile and --alloc-profile write profiles for go tool pprof.
 package main
 
 import (
@@ -42,7 +42,7 @@ type benchmark interface {
 
 // benchmarks are all of them by name, with their default sizes.
 func benchmarks() map[string]benchmark {
-	return map[string]benchmark{"jobs": &jobsBenchmark{}}
+	return map[string]benchmark{"jobs": &jobsBenchmark{}, "gc": &gcBenchmark{}, "api": &apiBenchmark{}}
 }
 
 func main() {
@@ -71,8 +71,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // options are the flags that every benchmark has.
 type options struct {
-	output     string
-	cpuProfile string
+	output   string
+	profiles profiles
 }
 
 // parse finds out which benchmark is meant and reads its flags.
@@ -95,7 +95,8 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 	set.SortFlags = false
 	chosen.flags(set)
 	set.StringVar(&opts.output, "output", "table", "how to print: table or json")
-	set.StringVar(&opts.cpuProfile, "cpu-profile", "", "file to write a CPU profile of the measurements to")
+	set.StringVar(&opts.profiles.cpu, "cpu-profile", "", "file to write a CPU profile to")
+	set.StringVar(&opts.profiles.allocations, "alloc-profile", "", "file to write a profile of allocated memory to")
 	set.Usage = func() { fmt.Fprintf(usage, "Usage: bench %s [flags]\n\n%s", name, set.FlagUsages()) }
 	if err := set.Parse(args[1:]); err != nil {
 		return nil, opts, err
@@ -111,7 +112,7 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 
 // measure runs a benchmark and prints its report.
 func measure(ctx context.Context, chosen benchmark, opts options, stdout io.Writer) (err error) {
-	stop, err := profile(opts.cpuProfile)
+	stop, err := opts.profiles.start()
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"runtime"
 	"runtime/metrics"
-	"runtime/pprof"
 	"sync"
 	"time"
 )
@@ -16,17 +13,21 @@ const memoryInterval = 5 * time.Millisecond
 // cost is what a measurement took.
 type cost struct {
 	wall, cpu time.Duration
+	// allocated is how much memory was allocated, in bytes; most of it was freed again. It tells more than CPU time where
+	// others use the machine too.
+	allocated uint64
 	// peak is the most memory that the process has held for the heap and for stacks, in MiB.
 	peak float64
 }
 
 // meter takes the cost of what happens between its start and its stop.
 type meter struct {
-	began time.Time
-	cpu   time.Duration
-	done  chan struct{}
-	watch sync.WaitGroup
-	peak  uint64
+	began     time.Time
+	cpu       time.Duration
+	allocated uint64
+	done      chan struct{}
+	watch     sync.WaitGroup
+	peak      uint64
 }
 
 // startMeter begins a measurement. What an earlier one has left in memory does not count.
@@ -34,17 +35,24 @@ func startMeter() *meter {
 	runtime.GC()
 	m := &meter{done: make(chan struct{})}
 	m.watch.Go(m.watchMemory)
-	m.began, m.cpu = time.Now(), cpuTime()
+	m.began, m.cpu, m.allocated = time.Now(), cpuTime(), allocated()
 	return m
 }
 
 // stop ends the measurement.
 func (m *meter) stop() cost {
-	c := cost{wall: time.Since(m.began), cpu: cpuTime() - m.cpu}
+	c := cost{wall: time.Since(m.began), cpu: cpuTime() - m.cpu, allocated: allocated() - m.allocated}
 	close(m.done)
 	m.watch.Wait()
 	c.peak = float64(m.peak) / (1 << 20)
 	return c
+}
+
+// allocated is how many bytes the process has allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 func (m *meter) watchMemory() {
@@ -69,21 +77,3 @@ func per(d time.Duration, n int, unit time.Duration) float64 {
 
 // rate is how many of n things were done in a second.
 func rate(n int, d time.Duration) float64 { return float64(n) / max(d.Seconds(), 1e-9) }
-
-// profile begins a CPU profile in a file, if one is named. What it returns ends it.
-func profile(path string) (stop func() error, err error) {
-	if path == "" {
-		return func() error { return nil }, nil
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("writing a CPU profile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, fmt.Errorf("writing a CPU profile: %w", err)
-	}
-	return func() error {
-		pprof.StopCPUProfile()
-		return file.Close()
-	}, nil
-}

@@ -1,10 +1,10 @@
 package cluster_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,7 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
@@ -78,42 +80,45 @@ var theDay = map[string][]string{
 		"21m5s pod made", "21m10s pod Failed",
 		"31m10s pod made", "31m15s pod Failed",
 		"41m15s pod made", "41m20s pod Failed",
-		"51m20s pod made", "51m25s pod Failed",
-		"51m25s FailureTarget BackoffLimitExceeded",
+		"51m20s pod made",
 		"51m25s Failed BackoffLimitExceeded",
+		"51m25s FailureTarget BackoffLimitExceeded",
+		"51m25s pod Failed",
 	},
 	// The pod is given its time to end before the Job is over.
 	"slow": {
 		"0s pod made",
 		"6h0m0s FailureTarget DeadlineExceeded",
-		"6h0m20s pod Failed",
 		"6h0m20s Failed DeadlineExceeded",
+		"6h0m20s pod Failed",
 		"6h0m20s pod gone",
 	},
 	"brief": {
-		"0s pod made", "2h0m0s pod Succeeded",
-		"2h0m0s SuccessCriteriaMet CompletionsReached",
+		"0s pod made",
 		"2h0m0s Complete CompletionsReached",
-		"2h30m0s pod gone",
+		"2h0m0s SuccessCriteriaMet CompletionsReached",
+		"2h0m0s pod Succeeded",
 		"2h30m0s gone",
+		"2h30m0s pod gone",
 	},
-	// The deadline counts from the resumption, as the work does.
+	// The deadline counts from the resumption, and the work begins anew.
 	"paused": {
 		"0s pod made (6 times)",
 		"1h0m0s Suspended JobSuspended",
+		"1h0m0s pod Failed (6 times)",
 		"1h0m0s pod gone (6 times)",
-		"12h0m0s resumed",
 		"12h0m0s pod made (6 times)",
-		"15h0m0s pod Succeeded (6 times)",
-		"15h0m0s SuccessCriteriaMet CompletionsReached",
+		"12h0m0s resumed",
 		"15h0m0s Complete CompletionsReached",
+		"15h0m0s SuccessCriteriaMet CompletionsReached",
+		"15h0m0s pod Succeeded (6 times)",
 	},
-	// The gang has to wait for room, and takes none of what there is.
+	// The gang waits for room, and takes none of what there is before all of it can start.
 	"queued": {
 		"30m0s pod made (3 times)",
-		"1h1m0s pod Succeeded (3 times)",
-		"1h1m0s SuccessCriteriaMet CompletionsReached",
 		"1h1m0s Complete CompletionsReached",
+		"1h1m0s SuccessCriteriaMet CompletionsReached",
+		"1h1m0s pod Succeeded (3 times)",
 	},
 }
 
@@ -135,7 +140,7 @@ func jobNames(t *testing.T, client kubernetes.Interface) []string {
 type diary struct {
 	morning time.Time
 	mu      sync.Mutex
-	notes   map[string][]string      // by Job
+	notes   map[string][]note        // by Job
 	known   map[types.UID]string     // phases of pods
 	said    map[types.UID]conditions // of Jobs
 }
@@ -145,41 +150,45 @@ type conditions map[batchv1.JobConditionType]corev1.ConditionStatus
 // keepDiary begins a diary, which is kept until the test ends.
 func keepDiary(t *testing.T, client kubernetes.Interface) *diary {
 	t.Helper()
-	d := &diary{morning: now(), notes: map[string][]string{}, known: map[types.UID]string{}, said: map[types.UID]conditions{}}
+	d := &diary{morning: now(), notes: map[string][]note{}, known: map[types.UID]string{}, said: map[types.UID]conditions{}}
+	factory := informers.NewSharedInformerFactory(client, 0)
+	for informer, see := range map[cache.SharedIndexInformer]func(watch.EventType, any){
+		factory.Batch().V1().Jobs().Informer(): d.seeJob,
+		factory.Core().V1().Pods().Informer():  d.seePod,
+	} {
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { see(watch.Added, object) },
+			UpdateFunc: func(_, object any) { see(watch.Modified, object) },
+			DeleteFunc: func(object any) { see(watch.Deleted, object) },
+		})
+		require.NoError(t, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	jobs, err := client.BatchV1().Jobs("").Watch(ctx, metav1.ListOptions{})
-	require.NoError(t, err)
-	pods, err := client.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{})
-	require.NoError(t, err)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		for event := range jobs.ResultChan() {
-			if j, ok := event.Object.(*batchv1.Job); ok {
-				d.seeJob(event.Type, j)
-			}
-		}
-	})
-	watching.Go(func() {
-		for event := range pods.ResultChan() {
-			if pod, ok := event.Object.(*corev1.Pod); ok {
-				d.seePod(event.Type, pod)
-			}
-		}
-	})
+	factory.StartWithContext(ctx)
 	t.Cleanup(func() {
 		cancel()
-		watching.Wait()
+		factory.Shutdown()
 	})
+	synctest.Wait() // until the informers know what there is
 	return d
 }
 
-func (d *diary) note(job, what string) {
-	d.notes[job] = append(d.notes[job], now().Sub(d.morning).String()+" "+what)
+type note struct {
+	at   time.Duration // since the morning
+	what string
 }
 
-func (d *diary) seeJob(event watch.EventType, j *batchv1.Job) {
+func (d *diary) note(job, what string) {
+	d.notes[job] = append(d.notes[job], note{now().Sub(d.morning), what})
+}
+
+func (d *diary) seeJob(event watch.EventType, object any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	j, ok := object.(*batchv1.Job)
+	if !ok {
+		return
+	}
 	if event == watch.Deleted {
 		d.note(j.Name, "gone")
 		return
@@ -198,9 +207,13 @@ func (d *diary) seeJob(event watch.EventType, j *batchv1.Job) {
 	}
 }
 
-func (d *diary) seePod(event watch.EventType, pod *corev1.Pod) {
+func (d *diary) seePod(event watch.EventType, object any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return
+	}
 	job := pod.Labels[batchv1.JobNameLabel]
 	phase := string(pod.Status.Phase)
 	switch {
@@ -214,20 +227,24 @@ func (d *diary) seePod(event watch.EventType, pod *corev1.Pod) {
 	d.known[pod.UID] = phase
 }
 
-// read returns what was noted: of what happened to several pods in one moment a single note with their number.
+// read returns what was noted, in the order of time and then of words: what happens to a Job and to its pods in the same
+// moment arrives in any order. What happened to several pods is a single note with their number.
 func (d *diary) read() map[string][]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	read := map[string][]string{}
 	for job, notes := range d.notes {
-		for len(notes) > 0 {
-			first := notes[0]
-			times := len(notes)
-			notes = slices.DeleteFunc(notes, func(note string) bool { return note == first })
-			if times -= len(notes); times > 1 {
-				first = fmt.Sprintf("%s (%d times)", first, times)
+		slices.SortFunc(notes, func(a, b note) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what)) })
+		times := map[note]int{}
+		for _, n := range notes {
+			times[n]++
+		}
+		for _, n := range slices.Compact(notes) {
+			text := n.at.String() + " " + n.what
+			if times[n] > 1 {
+				text += fmt.Sprintf(" (%d times)", times[n])
 			}
-			read[job] = append(read[job], strings.TrimSpace(first))
+			read[job] = append(read[job], text)
 		}
 	}
 	return read

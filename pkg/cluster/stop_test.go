@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
@@ -172,7 +173,7 @@ func TestStartFailsCleanly(t *testing.T) {
 func TestAPartThatEndsByItselfIsAFailure(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, err := cluster.Start(quiet(t.Context()), cluster.Options{
-			Nodes: 1, NodeCapacity: corev1.ResourceList{"not a name": {}},
+			Nodes: 1, NodeCapacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("-1")},
 		})
 		require.NoError(t, err)
 		defer c.Stop()
@@ -182,7 +183,7 @@ func TestAPartThatEndsByItselfIsAFailure(t *testing.T) {
 			require.Fail(t, "nothing has failed")
 		}
 		require.ErrorContains(t, c.Err(), "running kubelet: starting kubelet: ")
-		require.ErrorContains(t, c.Err(), "not a name")
+		require.ErrorContains(t, c.Err(), `status.capacity.cpu: Invalid value: "-1"`)
 
 		client := kube(t, c.Config())
 		createJob(t, client, newJob("j", nil))

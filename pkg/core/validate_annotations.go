@@ -27,8 +27,7 @@ func validatePodAnnotations(annotations map[string]string, spec *corev1.PodSpec,
 		errs = append(errs, field.Invalid(path.Key(corev1.MirrorPodAnnotationKey), value, "must set spec.nodeName if mirror pod annotation is set"))
 	}
 	if text := annotations[tolerationsAnnotation]; text != "" {
-		var tolerations []corev1.Toleration
-		if err := json.Unmarshal([]byte(text), &tolerations); err != nil {
+		if tolerations, err := tolerationsIn(text); err != nil {
 			errs = append(errs, field.Invalid(path, tolerationsAnnotation, err.Error()))
 		} else {
 			errs = append(errs, validateTolerations(tolerations, path.Child(tolerationsAnnotation), rules)...)
@@ -39,6 +38,32 @@ func validatePodAnnotations(annotations map[string]string, spec *corev1.PodSpec,
 	}
 	errs = append(errs, validateSeccompAnnotations(annotations, path)...)
 	return append(errs, validateAppArmorAnnotations(annotations, spec, path)...)
+}
+
+// tolerationsIn reads the tolerations of an annotation from before pods had a field for them. The types have the names
+// and fields of those inside a kube-apiserver: errors of encoding/json name them.
+func tolerationsIn(text string) ([]corev1.Toleration, error) {
+	type TolerationOperator string
+	type TaintEffect string
+	type Toleration struct {
+		Key               string
+		Operator          TolerationOperator
+		Value             string
+		Effect            TaintEffect
+		TolerationSeconds *int64
+	}
+	var read []Toleration
+	if err := json.Unmarshal([]byte(text), &read); err != nil {
+		return nil, err
+	}
+	tolerations := make([]corev1.Toleration, 0, len(read))
+	for _, t := range read {
+		tolerations = append(tolerations, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
+			TolerationSeconds: t.TolerationSeconds,
+		})
+	}
+	return tolerations, nil
 }
 
 func validateSeccompAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {

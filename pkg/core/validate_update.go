@@ -111,10 +111,11 @@ func validateTolerationUpdate(tolerations, old []corev1.Toleration, path *field.
 	return validateTolerations(tolerations, path, rules)
 }
 
+// validateGateUpdate lets gates be removed. A new one that comes twice is reported where it comes last.
 func validateGateUpdate(gates, old []corev1.PodSchedulingGate, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, gate := range gates {
-		if !slices.Contains(old, gate) {
+		if !slices.Contains(old, gate) && !slices.Contains(gates[i+1:], gate) {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("name"),
 				fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", gate.Name)))
 		}

@@ -135,7 +135,7 @@ func (c *container) stop(told, kill, now time.Time) {
 		return
 	}
 	end, code := told.Add(c.outcome.Shutdown), exitTerminated
-	if c.outcome.Shutdown > 0 && kill.Before(end) {
+	if kill.Before(end) {
 		end, code = kill, exitKilled
 	}
 	if end.Before(now) {

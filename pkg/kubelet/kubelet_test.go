@@ -308,6 +308,23 @@ func TestAPodThatSomebodyElseHasFinishedIsLeftAsItIs(t *testing.T) {
 	})
 }
 
+func TestTheScriptIsNotAskedAboutAPodThatIsOver(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.pod("a", "n1")
+		pod := w.get("a")
+		pod.Status.Phase = corev1.PodSucceeded
+		_, err := w.kube.CoreV1().Pods(namespace).UpdateStatus(w.t.Context(), pod, metav1.UpdateOptions{})
+		require.NoError(w.t, err)
+		asked := false
+		defer w.start(kubelet.Options{Nodes: []kubelet.Node{{Name: "n1"}}, Script: kubelet.ScriptFunc(func(kubelet.Attempt) kubelet.Outcome {
+			asked = true
+			return kubelet.Outcome{}
+		})})()
+		w.pass(time.Minute)
+		assert.False(w.t, asked)
+	})
+}
+
 func TestAPodIsPlayedToItsEndWithoutItsNode(t *testing.T) {
 	bubble(t, func(w *world) {
 		defer w.start(kubelet.Options{Nodes: []kubelet.Node{{Name: "n1"}}, Script: kubelet.Fixed{Duration: time.Minute}})()

@@ -171,6 +171,10 @@ func TestRunOfADeletedPod(t *testing.T) {
 			pod: makePod("p"), script: byContainer{"main": {Forever: true, Shutdown: time.Hour}}, before: time.Minute, grace: 30 * time.Second,
 			want: []string{"1m0s Running main:running!", "1m30s Failed main:Error/137"},
 		},
+		"is killed at once when a kubelet comes too late": {
+			pod: makePod("p"), script: Fixed{Duration: time.Hour}, before: time.Minute, grace: -time.Second,
+			want: []string{"1m0s Failed main:Error/137"},
+		},
 		"is killed at once without one": {
 			pod: makePod("p"), script: byContainer{"main": {Forever: true, Shutdown: time.Hour}}, before: time.Minute,
 			want: []string{"1m0s Failed main:Error/137"},

@@ -17,6 +17,8 @@ func TestPlanOfPreemptionByPods(t *testing.T) {
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler,
 		LastTransitionTime: metav1.NewTime(epoch()),
 	}}
+	leavingAlike := &podWrapper{*leaving.DeepCopy()}
+	leavingAlike.Priority(10)
 	nominated := makePod("a", "1").Priority(10)
 	nominated.Status.NominatedNodeName = "n1"
 	for name, tc := range map[string]planCase{
@@ -49,6 +51,13 @@ func TestPlanOfPreemptionByPods(t *testing.T) {
 			pods:  pods(leaving, nominated),
 			want: []string{
 				"reject a Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated node.",
+			},
+		},
+		"a pod of its own priority that is leaving makes no room for it": {
+			nodes: makeNodes(1, "1"),
+			pods:  pods(leavingAlike, nominated),
+			want: []string{
+				"reject a Unschedulable: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
 			},
 		},
 		"a pod of lower priority does not get the room that is being made": {

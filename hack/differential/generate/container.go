@@ -11,14 +11,17 @@ import (
 // container returns a container for a pod whose volumes and claims are there already.
 func (g *Generator) container(spec *corev1.PodSpec, prefix string, i int) corev1.Container {
 	container := corev1.Container{
-		Name: fmt.Sprintf("%s%d", prefix, i), Image: pick(g, "busybox", "busybox:1.36", "registry.example.com:5000/a/b@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+		Name: fmt.Sprintf("%s%d", prefix, i),
+		Image: pick(g, "busybox", "busybox:1.36",
+			"registry.example.com:5000/a/b@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
 		Command:                  some(g, 0, 2, func(int) string { return "sleep" }),
 		WorkingDir:               pick(g, "", "", "/work"),
 		ImagePullPolicy:          pick(g, "", "", corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever),
 		TerminationMessagePolicy: pick(g, "", "", corev1.TerminationMessageFallbackToLogsOnError),
 		TTY:                      g.Chance(0.05),
 		Ports: atTimes(g, 0.2, 1, 2, func(j int) corev1.ContainerPort {
-			return corev1.ContainerPort{Name: pick(g, "", fmt.Sprintf("p%d-%d", i, j)), ContainerPort: int32(8000 + 10*i + j), Protocol: pick(g, "", corev1.ProtocolTCP, corev1.ProtocolUDP)}
+			return corev1.ContainerPort{Name: pick(g, "", fmt.Sprintf("p%d-%d", i, j)), ContainerPort: int32(8000 + 10*i + j),
+				Protocol: pick(g, "", corev1.ProtocolTCP, corev1.ProtocolUDP)}
 		}),
 		Env:           atTimes(g, 0.3, 1, 3, g.env),
 		EnvFrom:       atTimes(g, 0.1, 1, 2, g.envFrom),
@@ -36,7 +39,8 @@ func (g *Generator) container(spec *corev1.PodSpec, prefix string, i int) corev1
 		container.ReadinessProbe.TerminationGracePeriodSeconds = nil
 	}
 	container.ResizePolicy = atTimes(g, 0.1, 1, 1, func(int) corev1.ContainerResizePolicy {
-		return corev1.ContainerResizePolicy{ResourceName: pick(g, corev1.ResourceCPU, corev1.ResourceMemory), RestartPolicy: corev1.NotRequired}
+		return corev1.ContainerResizePolicy{ResourceName: pick(g, corev1.ResourceCPU, corev1.ResourceMemory),
+			RestartPolicy: corev1.NotRequired}
 	})
 	if g.Chance(0.1) {
 		g.addRestartRules(&container)
@@ -67,11 +71,14 @@ func (g *Generator) mount(volume string, i int) corev1.VolumeMount {
 }
 
 func (g *Generator) addRestartRules(container *corev1.Container) {
-	container.RestartPolicy = new(pick(g, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure))
+	container.RestartPolicy = new(pick(g, corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever,
+		corev1.ContainerRestartPolicyOnFailure))
 	container.RestartPolicyRules = some(g, 0, 2, func(int) corev1.ContainerRestartRule {
-		return corev1.ContainerRestartRule{Action: corev1.ContainerRestartRuleActionRestart, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
-			Operator: pick(g, corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn), Values: []int32{1, 42}[:1+g.random.IntN(2)],
-		}}
+		return corev1.ContainerRestartRule{Action: corev1.ContainerRestartRuleActionRestart,
+			ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: pick(g, corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn),
+				Values:   []int32{1, 42}[:1+g.random.IntN(2)],
+			}}
 	})
 }
 
@@ -85,13 +92,16 @@ func (g *Generator) env(i int) corev1.EnvVar {
 	switch g.random.IntN(4) {
 	case 0:
 		env.ValueFrom.FieldRef = &corev1.ObjectFieldSelector{APIVersion: pick(g, "", "v1"), FieldPath: pick(g,
-			"metadata.name", "metadata.namespace", "metadata.uid", "metadata.labels['a']", "metadata.annotations['example.com/b']", "spec.nodeName", "spec.serviceAccountName", "status.podIP", "status.hostIPs")}
+			"metadata.name", "metadata.namespace", "metadata.uid", "metadata.labels['a']",
+			"metadata.annotations['example.com/b']", "spec.nodeName", "spec.serviceAccountName", "status.podIP", "status.hostIPs")}
 	case 1:
-		env.ValueFrom.ResourceFieldRef = &corev1.ResourceFieldSelector{Resource: pick(g, "limits.cpu", "requests.memory"), Divisor: resource.MustParse(pick(g, "0", "1"))}
+		env.ValueFrom.ResourceFieldRef = &corev1.ResourceFieldSelector{Resource: pick(g, "limits.cpu", "requests.memory"),
+			Divisor: resource.MustParse(pick(g, "0", "1"))}
 	case 2:
-		env.ValueFrom.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: g.name()}, Key: pick(g, "a", "a.b_c"), Optional: maybe(g, 0.3, of(g, true, false))}
+		env.ValueFrom.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: g.reference(),
+			Key: pick(g, "a", "a.b_c"), Optional: maybe(g, 0.3, of(g, true, false))}
 	case 3:
-		env.ValueFrom.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: g.name()}, Key: "a"}
+		env.ValueFrom.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: g.reference(), Key: "a"}
 	}
 	return env
 }
@@ -99,16 +109,23 @@ func (g *Generator) env(i int) corev1.EnvVar {
 func (g *Generator) envFrom(int) corev1.EnvFromSource {
 	source := corev1.EnvFromSource{Prefix: pick(g, "", "A_")}
 	if g.Chance(0.5) {
-		source.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: g.name()}}
+		source.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: g.reference()}
 	} else {
-		source.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: g.name()}, Optional: maybe(g, 0.3, of(g, true, false))}
+		source.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: g.reference(),
+			Optional: maybe(g, 0.3, of(g, true, false))}
 	}
 	return source
 }
 
+func (g *Generator) reference() corev1.LocalObjectReference {
+	return corev1.LocalObjectReference{Name: g.name()}
+}
+
 func (g *Generator) probe() corev1.Probe {
 	probe := corev1.Probe{
-		InitialDelaySeconds: number[int32](g, 0, 3)(), TimeoutSeconds: number[int32](g, 0, 3)(), PeriodSeconds: number[int32](g, 0, 3)(), SuccessThreshold: number[int32](g, 0, 3)(), FailureThreshold: number[int32](g, 0, 3)(),
+		InitialDelaySeconds: number[int32](g, 0, 3)(), TimeoutSeconds: number[int32](g, 0, 3)(),
+		PeriodSeconds: number[int32](g, 0, 3)(), SuccessThreshold: number[int32](g, 0, 3)(),
+		FailureThreshold:              number[int32](g, 0, 3)(),
 		TerminationGracePeriodSeconds: maybe(g, 0.2, number[int64](g, 1, 9)),
 	}
 	switch g.random.IntN(4) {
@@ -126,7 +143,8 @@ func (g *Generator) probe() corev1.Probe {
 
 func (g *Generator) httpGet() *corev1.HTTPGetAction {
 	return &corev1.HTTPGetAction{
-		Path: pick(g, "", "/healthz"), Port: g.port(), Scheme: pick(g, "", corev1.URISchemeHTTPS), Host: pick(g, "", "", "localhost"),
+		Path: pick(g, "", "/healthz"), Port: g.port(), Scheme: pick(g, "", corev1.URISchemeHTTPS),
+		Host:        pick(g, "", "", "localhost"),
 		HTTPHeaders: some(g, 0, 1, func(int) corev1.HTTPHeader { return corev1.HTTPHeader{Name: "X-A", Value: "b"} }),
 	}
 }
@@ -137,20 +155,25 @@ func (g *Generator) port() intstr.IntOrString {
 
 func (g *Generator) lifecycle() corev1.Lifecycle {
 	handler := func() corev1.LifecycleHandler {
-		return pick(g, corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}, corev1.LifecycleHandler{HTTPGet: g.httpGet()},
-			corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 1}}, corev1.LifecycleHandler{TCPSocket: &corev1.TCPSocketAction{Port: g.port()}})
+		return pick(g, corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}},
+			corev1.LifecycleHandler{HTTPGet: g.httpGet()},
+			corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 1}},
+			corev1.LifecycleHandler{TCPSocket: &corev1.TCPSocketAction{Port: g.port()}})
 	}
-	return corev1.Lifecycle{PostStart: maybe(g, 0.5, handler), PreStop: maybe(g, 0.5, handler), StopSignal: maybe(g, 0.1, of(g, corev1.SIGTERM))}
+	return corev1.Lifecycle{PostStart: maybe(g, 0.5, handler), PreStop: maybe(g, 0.5, handler),
+		StopSignal: maybe(g, 0.1, of(g, corev1.SIGTERM))}
 }
 
 func (g *Generator) containerSecurity() corev1.SecurityContext {
 	context := corev1.SecurityContext{
-		Privileged: maybe(g, 0.2, of(g, true, false)), RunAsUser: maybe(g, 0.3, number[int64](g, 0, 1000)), RunAsGroup: maybe(g, 0.2, number[int64](g, 0, 1000)), RunAsNonRoot: maybe(g, 0.2, of(g, true, false)),
+		Privileged: maybe(g, 0.2, of(g, true, false)), RunAsUser: maybe(g, 0.3, number[int64](g, 0, 1000)),
+		RunAsGroup: maybe(g, 0.2, number[int64](g, 0, 1000)), RunAsNonRoot: maybe(g, 0.2, of(g, true, false)),
 		ReadOnlyRootFilesystem: maybe(g, 0.2, of(g, true, false)), ProcMount: maybe(g, 0.05, of(g, corev1.DefaultProcMount)),
 		Capabilities: maybe(g, 0.3, func() corev1.Capabilities {
 			return corev1.Capabilities{Add: []corev1.Capability{"NET_ADMIN"}, Drop: []corev1.Capability{"ALL"}}
 		}),
-		SeccompProfile: maybe(g, 0.2, g.seccomp), AppArmorProfile: maybe(g, 0.2, g.appArmor), SELinuxOptions: maybe(g, 0.1, of(g, corev1.SELinuxOptions{User: "u"})),
+		SeccompProfile: maybe(g, 0.2, g.seccomp), AppArmorProfile: maybe(g, 0.2, g.appArmor),
+		SELinuxOptions: maybe(g, 0.1, of(g, corev1.SELinuxOptions{User: "u"})),
 		WindowsOptions: maybe(g, 0.05, of(g, corev1.WindowsSecurityContextOptions{HostProcess: new(false)})),
 	}
 	if context.Privileged == nil || !*context.Privileged {
@@ -197,10 +220,13 @@ func (g *Generator) resources(spec *corev1.PodSpec) corev1.ResourceRequirements 
 func (g *Generator) addResources(spec *corev1.PodSpec) {
 	if g.Chance(0.08) {
 		spec.Resources = &corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}, Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("16Gi")},
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")},
+			Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"),
+				corev1.ResourceMemory: resource.MustParse("16Gi")},
 		}
 	}
 	if g.Chance(0.05) {
-		spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("1Mi")}
+		spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"),
+			corev1.ResourceMemory: resource.MustParse("1Mi")}
 	}
 }

@@ -41,7 +41,8 @@ func (g *Generator) Gates() []string {
 		return gates
 	}
 	partial := g.Chance(0.1)
-	for _, gate := range []string{"GangScheduling", "WorkloadAwarePreemption", "TopologyAwareWorkloadScheduling", "DRAWorkloadResourceClaims", "WorkloadWithJob"} {
+	for _, gate := range []string{"GangScheduling", "WorkloadAwarePreemption", "TopologyAwareWorkloadScheduling",
+		"DRAWorkloadResourceClaims", "WorkloadWithJob"} {
 		if partial && g.Chance(0.5) {
 			if gate == "GangScheduling" {
 				break // the next one needs it

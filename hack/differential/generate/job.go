@@ -85,7 +85,8 @@ func (g *Generator) addFailurePolicy(spec *batchv1.JobSpec) {
 	if spec.PodReplacementPolicy != nil {
 		spec.PodReplacementPolicy = new(batchv1.Failed)
 	}
-	actions := []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount}
+	actions := []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore,
+		batchv1.PodFailurePolicyActionCount}
 	if spec.BackoffLimitPerIndex != nil {
 		actions = append(actions, batchv1.PodFailurePolicyActionFailIndex)
 	}
@@ -93,7 +94,8 @@ func (g *Generator) addFailurePolicy(spec *batchv1.JobSpec) {
 		rule := batchv1.PodFailurePolicyRule{Action: pick(g, actions...)}
 		if g.Chance(0.5) {
 			rule.OnExitCodes = &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				Operator: pick(g, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn), Values: []int32{1, 42, 130}[:1+g.random.IntN(3)],
+				Operator: pick(g, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn),
+				Values:   []int32{1, 42, 130}[:1+g.random.IntN(3)],
 			}
 			if g.Chance(0.3) {
 				rule.OnExitCodes.ContainerName = new(spec.Template.Spec.Containers[0].Name)
@@ -116,8 +118,10 @@ func (g *Generator) JobStatus(job *batchv1.Job) batchv1.JobStatus {
 		completions = int(min(9, max(0, *job.Spec.Completions))) // where it was not spoilt
 	}
 	status := batchv1.JobStatus{
-		Succeeded: int32(g.random.IntN(completions + 1)), Failed: number[int32](g, 0, 3)(), Active: number[int32](g, 0, 3)(), Ready: new(int32(0)),
-		Terminating: maybe(g, 0.7, number[int32](g, 0, 1)), UncountedTerminatedPods: maybe(g, 0.5, func() batchv1.UncountedTerminatedPods {
+		Succeeded: int32(g.random.IntN(completions + 1)), Failed: number[int32](g, 0, 3)(), Active: number[int32](g, 0, 3)(),
+		Ready:       new(int32(0)),
+		Terminating: maybe(g, 0.7, number[int32](g, 0, 1)),
+		UncountedTerminatedPods: maybe(g, 0.5, func() batchv1.UncountedTerminatedPods {
 			return batchv1.UncountedTerminatedPods{Succeeded: g.uids("s"), Failed: g.uids("f")}
 		}),
 	}
@@ -173,7 +177,8 @@ func (g *Generator) end(status *batchv1.JobStatus, target, finished batchv1.JobC
 }
 
 func (g *Generator) jobCondition(kind batchv1.JobConditionType, state corev1.ConditionStatus) batchv1.JobCondition {
-	return batchv1.JobCondition{Type: kind, Status: state, Reason: pick(g, "", "BackoffLimitExceeded"), LastProbeTime: g.day(2), LastTransitionTime: g.day(2)}
+	return batchv1.JobCondition{Type: kind, Status: state, Reason: pick(g, "", "BackoffLimitExceeded"),
+		LastProbeTime: g.day(2), LastTransitionTime: g.day(2)}
 }
 
 func (g *Generator) uids(prefix string) []types.UID {

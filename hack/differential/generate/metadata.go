@@ -24,11 +24,15 @@ func (g *Generator) metadata() metav1.ObjectMeta {
 		meta.Annotations = g.annotations()
 	}
 	if g.Chance(0.1) {
-		meta.Finalizers = some(g, 1, 2, func(int) string { return pick(g, "example.com/a", "example.com/b", "orphan", "foregroundDeletion") })
+		meta.Finalizers = some(g, 1, 2, func(int) string {
+			return pick(g, "example.com/a", "example.com/b", "orphan",
+				"foregroundDeletion")
+		})
 	}
 	if g.Chance(0.1) {
 		meta.OwnerReferences = some(g, 1, 2, func(i int) metav1.OwnerReference {
-			owner := metav1.OwnerReference{APIVersion: pick(g, "v1", "batch/v1", "example.com/v1"), Kind: pick(g, "Job", "Pod", "Thing"), Name: g.name(), UID: uid}
+			owner := metav1.OwnerReference{APIVersion: pick(g, "v1", "batch/v1", "example.com/v1"),
+				Kind: pick(g, "Job", "Pod", "Thing"), Name: g.name(), UID: uid}
 			if i == 0 {
 				owner.Controller = maybe(g, 0.5, of(g, true, false))
 			}
@@ -52,14 +56,16 @@ var (
 	oldAnnotations = []string{
 		"container.apparmor.security.beta.kubernetes.io/c0", "container.apparmor.security.beta.kubernetes.io/i0",
 		"container.apparmor.security.beta.kubernetes.io/none", "seccomp.security.alpha.kubernetes.io/pod",
-		"container.seccomp.security.alpha.kubernetes.io/c0", "pod.beta.kubernetes.io/init-containers", "kubernetes.io/config.mirror",
+		"container.seccomp.security.alpha.kubernetes.io/c0", "pod.beta.kubernetes.io/init-containers",
+		"kubernetes.io/config.mirror",
 		"kubernetes.io/config.source", "scheduler.alpha.kubernetes.io/tolerations", "scheduler.alpha.kubernetes.io/critical-pod",
 		"controller.kubernetes.io/pod-deletion-cost", "security.alpha.kubernetes.io/sysctls", "kubernetes.io/limit-ranger",
 		"batch.kubernetes.io/job-completion-index",
 	}
 	oldValues = []string{
 		"", "runtime/default", "docker/default", "unconfined", "localhost/", "localhost/mine", "localhost/a/b", "localhost//a",
-		"localhost/../a", "mine", "10", "-5", "+5", "05", "1.5", "[]", `[{"key":"a"}]`, "true",
+		"localhost/../a", "mine", "10", "-5", "+5", "05", "1.5", "[]", `[{"key":"a"}]`, `[{"key":1}]`, `[{"key":`,
+		`[{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":5}]`, `[{"effect":{}}]`, "true",
 	}
 )
 
@@ -88,7 +94,8 @@ func (g *Generator) labelSelector() *metav1.LabelSelector {
 	if g.Chance(0.3) {
 		selector.MatchExpressions = some(g, 1, 2, func(int) metav1.LabelSelectorRequirement {
 			requirement := metav1.LabelSelectorRequirement{
-				Key: g.labelKey(), Operator: pick(g, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist),
+				Key: g.labelKey(), Operator: pick(g, metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn,
+					metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist),
 			}
 			if requirement.Operator == metav1.LabelSelectorOpIn || requirement.Operator == metav1.LabelSelectorOpNotIn {
 				requirement.Values = []string{"a", "b"}

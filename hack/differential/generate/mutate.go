@@ -2,6 +2,8 @@ package generate
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +45,7 @@ func (g *Generator) texts(value reflect.Value) []string {
 			found = append(found, g.texts(value.Index(i))...)
 		}
 	case reflect.Map:
-		for _, key := range value.MapKeys() {
+		for _, key := range sortedKeys(value) {
 			found = append(found, g.texts(key)...)
 		}
 	}
@@ -127,9 +129,9 @@ func (g *Generator) changeList(value reflect.Value, texts []string) {
 }
 
 func (g *Generator) changeMap(value reflect.Value, texts []string) {
-	keys := value.MapKeys()
+	keys := sortedKeys(value)
 	if len(keys) > 0 && g.Chance(0.2) {
-		value.SetMapIndex(g.anyKey(value), reflect.Value{})
+		value.SetMapIndex(pick(g, keys...), reflect.Value{})
 		return
 	}
 	if value.IsNil() {
@@ -137,7 +139,7 @@ func (g *Generator) changeMap(value reflect.Value, texts []string) {
 	}
 	key := reflect.New(value.Type().Key()).Elem()
 	if len(keys) > 0 && g.Chance(0.5) {
-		key.Set(g.anyKey(value))
+		key.Set(pick(g, keys...))
 	} else {
 		g.fill(key, texts, 0)
 	}
@@ -150,16 +152,11 @@ func (g *Generator) changeMap(value reflect.Value, texts []string) {
 	value.SetMapIndex(key, item)
 }
 
-// anyKey returns a key of a map. Which one does not depend on the map's own random order.
-func (g *Generator) anyKey(value reflect.Value) reflect.Value {
-	keys := value.MapKeys()
-	first := keys[0]
-	for _, key := range keys {
-		if key.String() < first.String() {
-			first = key
-		}
-	}
-	return first
+// sortedKeys returns the keys of a map, which are texts, in an order that is the same in every run.
+func sortedKeys(value reflect.Value) []reflect.Value {
+	return slices.SortedFunc(slices.Values(value.MapKeys()), func(a, b reflect.Value) int {
+		return strings.Compare(a.String(), b.String())
+	})
 }
 
 // changeWhole changes values of types that are changed as a whole, and reports whether it did.
@@ -168,7 +165,8 @@ func (g *Generator) changeWhole(value reflect.Value) bool {
 	case *resource.Quantity:
 		*whole = resource.MustParse(pick(g, quantities...))
 	case *intstr.IntOrString:
-		*whole = pick(g, intstr.FromInt32(int32(pick(g, numbers...))), intstr.FromString(pick(g, words...)), intstr.FromString(pick(g, "50%", "150%", "http", "a-1")))
+		*whole = pick(g, intstr.FromInt32(int32(pick(g, numbers...))), intstr.FromString(pick(g, words...)),
+			intstr.FromString(pick(g, "50%", "150%", "http", "a-1")))
 	case *metav1.Time:
 		*whole = metav1.NewTime(g.time())
 	case *metav1.MicroTime:

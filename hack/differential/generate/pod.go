@@ -18,7 +18,8 @@ func (g *Generator) Pod() *corev1.Pod {
 // podSpec returns a pod's spec. Each part of it is left out more often than not.
 func (g *Generator) podSpec() corev1.PodSpec {
 	spec := corev1.PodSpec{
-		RestartPolicy:                 pick(g, "", corev1.RestartPolicyAlways, corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure),
+		RestartPolicy: pick(g, "", corev1.RestartPolicyAlways, corev1.RestartPolicyNever,
+			corev1.RestartPolicyOnFailure),
 		TerminationGracePeriodSeconds: maybe(g, 0.2, number[int64](g, 0, 60)),
 		ActiveDeadlineSeconds:         maybe(g, 0.1, number[int64](g, 1, 1000)),
 		ServiceAccountName:            pick(g, "", "", "runner"),
@@ -27,8 +28,10 @@ func (g *Generator) podSpec() corev1.PodSpec {
 		SchedulerName:                 pick(g, "", "", "default-scheduler", "other"),
 		RuntimeClassName:              maybe(g, 0.05, g.name),
 		EnableServiceLinks:            maybe(g, 0.1, of(g, true, false)),
-		ReadinessGates:                atTimes(g, 0.1, 1, 2, func(int) corev1.PodReadinessGate { return corev1.PodReadinessGate{ConditionType: "example.com/ready"} }),
-		ImagePullSecrets:              atTimes(g, 0.1, 1, 2, func(int) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: g.name()} }),
+		ReadinessGates: atTimes(g, 0.1, 1, 2,
+			func(int) corev1.PodReadinessGate { return corev1.PodReadinessGate{ConditionType: "example.com/ready"} }),
+		ImagePullSecrets: atTimes(g, 0.1, 1, 2,
+			func(int) corev1.LocalObjectReference { return g.reference() }),
 		SchedulingGroup: maybe(g, 0.15, func() corev1.PodSchedulingGroup {
 			return corev1.PodSchedulingGroup{PodGroupName: new(g.name())}
 		}),
@@ -80,13 +83,16 @@ func (g *Generator) addPlacement(spec *corev1.PodSpec) {
 	spec.Affinity = maybe(g, 0.15, g.affinity)
 	spec.Tolerations = atTimes(g, 0.15, 1, 2, func(int) corev1.Toleration {
 		if g.Chance(0.5) {
-			return corev1.Toleration{Key: g.labelKey(), Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: maybe(g, 0.5, number[int64](g, 0, 60))}
+			return corev1.Toleration{Key: g.labelKey(), Operator: corev1.TolerationOpExists,
+				Effect: corev1.TaintEffectNoExecute, TolerationSeconds: maybe(g, 0.5, number[int64](g, 0, 60))}
 		}
-		return corev1.Toleration{Key: g.labelKey(), Operator: pick(g, "", corev1.TolerationOpEqual), Value: "a", Effect: pick(g, "", corev1.TaintEffectNoSchedule)}
+		return corev1.Toleration{Key: g.labelKey(), Operator: pick(g, "", corev1.TolerationOpEqual), Value: "a",
+			Effect: pick(g, "", corev1.TaintEffectNoSchedule)}
 	})
 	spec.TopologySpreadConstraints = atTimes(g, 0.1, 1, 1, func(int) corev1.TopologySpreadConstraint {
 		constraint := corev1.TopologySpreadConstraint{
-			MaxSkew: number[int32](g, 1, 3)(), TopologyKey: g.labelKey(), WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: maybe(g, 0.8, func() metav1.LabelSelector { return *g.labelSelector() }),
+			MaxSkew: number[int32](g, 1, 3)(), TopologyKey: g.labelKey(), WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector:      maybe(g, 0.8, func() metav1.LabelSelector { return *g.labelSelector() }),
 			MinDomains:         maybe(g, 0.2, number[int32](g, 1, 3)),
 			NodeAffinityPolicy: maybe(g, 0.2, of(g, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)),
 			NodeTaintsPolicy:   maybe(g, 0.2, of(g, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)),
@@ -96,7 +102,8 @@ func (g *Generator) addPlacement(spec *corev1.PodSpec) {
 		}
 		return constraint
 	})
-	spec.SchedulingGates = atTimes(g, 0.1, 1, 2, func(i int) corev1.PodSchedulingGate { return corev1.PodSchedulingGate{Name: g.uniqueName(i)} })
+	spec.SchedulingGates = atTimes(g, 0.1, 1, 2,
+		func(i int) corev1.PodSchedulingGate { return corev1.PodSchedulingGate{Name: g.uniqueName(i)} })
 	spec.PreemptionPolicy = maybe(g, 0.1, of(g, corev1.PreemptLowerPriority, corev1.PreemptNever))
 	spec.PriorityClassName = pick(g, "", "", "", "high", "system-node-critical")
 	spec.Priority = maybe(g, 0.1, number[int32](g, 0, 1000))
@@ -107,7 +114,8 @@ func (g *Generator) affinity() corev1.Affinity {
 		NodeAffinity: maybe(g, 0.5, func() corev1.NodeAffinity {
 			return corev1.NodeAffinity{
 				RequiredDuringSchedulingIgnoredDuringExecution: maybe(g, 0.6, func() corev1.NodeSelector {
-					return corev1.NodeSelector{NodeSelectorTerms: some(g, 1, 2, func(int) corev1.NodeSelectorTerm { return g.nodeTerm() })}
+					return corev1.NodeSelector{NodeSelectorTerms: some(g, 1, 2,
+						func(int) corev1.NodeSelectorTerm { return g.nodeTerm() })}
 				}),
 				PreferredDuringSchedulingIgnoredDuringExecution: atTimes(g, 0.4, 1, 2, func(int) corev1.PreferredSchedulingTerm {
 					return corev1.PreferredSchedulingTerm{Weight: number[int32](g, 1, 100)(), Preference: g.nodeTerm()}
@@ -118,9 +126,10 @@ func (g *Generator) affinity() corev1.Affinity {
 			return corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: some(g, 0, 2, g.podTerm)}
 		}),
 		PodAntiAffinity: maybe(g, 0.4, func() corev1.PodAntiAffinity {
-			return corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: some(g, 0, 2, func(i int) corev1.WeightedPodAffinityTerm {
-				return corev1.WeightedPodAffinityTerm{Weight: number[int32](g, 1, 100)(), PodAffinityTerm: g.podTerm(i)}
-			})}
+			return corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: some(g, 0, 2,
+				func(i int) corev1.WeightedPodAffinityTerm {
+					return corev1.WeightedPodAffinityTerm{Weight: number[int32](g, 1, 100)(), PodAffinityTerm: g.podTerm(i)}
+				})}
 		}),
 	}
 }
@@ -134,7 +143,8 @@ func (g *Generator) nodeTerm() corev1.NodeSelectorTerm {
 		)
 	})}
 	if g.Chance(0.2) {
-		term.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"node-1"}}}
+		term.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn,
+			Values: []string{"node-1"}}}
 	}
 	return term
 }
@@ -190,13 +200,17 @@ func (g *Generator) addSecurity(spec *corev1.PodSpec) {
 	spec.OS = maybe(g, 0.1, func() corev1.PodOS { return corev1.PodOS{Name: pick(g, corev1.Linux, corev1.Linux, corev1.Windows)} })
 	spec.SecurityContext = maybe(g, 0.15, func() corev1.PodSecurityContext {
 		return corev1.PodSecurityContext{
-			RunAsUser: maybe(g, 0.3, number[int64](g, 0, 1000)), RunAsGroup: maybe(g, 0.3, number[int64](g, 0, 1000)), RunAsNonRoot: maybe(g, 0.2, of(g, true, false)),
-			FSGroup: maybe(g, 0.2, number[int64](g, 0, 1000)), SupplementalGroups: some(g, 0, 2, func(int) int64 { return 5 }),
-			SupplementalGroupsPolicy: maybe(g, 0.1, of(g, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)),
-			FSGroupChangePolicy:      maybe(g, 0.1, of(g, corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways)),
-			SELinuxChangePolicy:      maybe(g, 0.1, of(g, corev1.SELinuxChangePolicyRecursive, corev1.SELinuxChangePolicyMountOption)),
-			Sysctls:                  some(g, 0, 1, func(int) corev1.Sysctl { return corev1.Sysctl{Name: "kernel.shm_rmid_forced", Value: "1"} }),
-			SeccompProfile:           maybe(g, 0.2, g.seccomp), AppArmorProfile: maybe(g, 0.2, g.appArmor),
+			RunAsUser: maybe(g, 0.3, number[int64](g, 0, 1000)), RunAsGroup: maybe(g, 0.3, number[int64](g, 0, 1000)),
+			RunAsNonRoot: maybe(g, 0.2, of(g, true, false)),
+			FSGroup:      maybe(g, 0.2, number[int64](g, 0, 1000)), SupplementalGroups: some(g, 0, 2, func(int) int64 { return 5 }),
+			SupplementalGroupsPolicy: maybe(g, 0.1,
+				of(g, corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)),
+			FSGroupChangePolicy: maybe(g, 0.1, of(g, corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways)),
+			SELinuxChangePolicy: maybe(g, 0.1,
+				of(g, corev1.SELinuxChangePolicyRecursive, corev1.SELinuxChangePolicyMountOption)),
+			Sysctls: some(g, 0, 1,
+				func(int) corev1.Sysctl { return corev1.Sysctl{Name: "kernel.shm_rmid_forced", Value: "1"} }),
+			SeccompProfile: maybe(g, 0.2, g.seccomp), AppArmorProfile: maybe(g, 0.2, g.appArmor),
 			SELinuxOptions: maybe(g, 0.1, of(g, corev1.SELinuxOptions{Level: "s0:c1"})),
 			WindowsOptions: maybe(g, 0.05, of(g, corev1.WindowsSecurityContextOptions{RunAsUserName: new("ContainerUser")})),
 		}

@@ -19,9 +19,10 @@ func (g *Generator) Workload() *schedulingv1alpha2.Workload {
 				SchedulingPolicy:      g.schedulingPolicy(),
 				SchedulingConstraints: maybe(g, 0.3, g.schedulingConstraints),
 				ResourceClaims:        g.groupClaims(),
-				DisruptionMode:        maybe(g, 0.3, of(g, schedulingv1alpha2.DisruptionModePod, schedulingv1alpha2.DisruptionModePodGroup)),
-				PriorityClassName:     pick(g, "", "", "high", "system-node-critical"),
-				Priority:              maybe(g, 0.3, number[int32](g, -10, 1000)),
+				DisruptionMode: maybe(g, 0.3,
+					of(g, schedulingv1alpha2.DisruptionModePod, schedulingv1alpha2.DisruptionModePodGroup)),
+				PriorityClassName: pick(g, "", "", "high", "system-node-critical"),
+				Priority:          maybe(g, 0.3, number[int32](g, -10, 1000)),
 			}
 		}),
 	}}
@@ -38,9 +39,10 @@ func (g *Generator) PodGroup() *schedulingv1alpha2.PodGroup {
 		SchedulingPolicy:      g.schedulingPolicy(),
 		SchedulingConstraints: maybe(g, 0.3, g.schedulingConstraints),
 		ResourceClaims:        g.groupClaims(),
-		DisruptionMode:        maybe(g, 0.3, of(g, schedulingv1alpha2.DisruptionModePod, schedulingv1alpha2.DisruptionModePodGroup)),
-		PriorityClassName:     pick(g, "", "", "high", "system-node-critical"),
-		Priority:              maybe(g, 0.3, number[int32](g, -10, 1000)),
+		DisruptionMode: maybe(g, 0.3,
+			of(g, schedulingv1alpha2.DisruptionModePod, schedulingv1alpha2.DisruptionModePodGroup)),
+		PriorityClassName: pick(g, "", "", "high", "system-node-critical"),
+		Priority:          maybe(g, 0.3, number[int32](g, -10, 1000)),
 	}}
 	group.Status = g.PodGroupStatus(group)
 	return group

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/core"
 )
@@ -21,7 +20,7 @@ import (
 func (r *reconciler) applyPods(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision) podResult {
 	switch plan := &d.pods; {
 	case plan.counted:
-		return r.deletePods(ctx, s.job, plan.delete, func(pod *corev1.Pod) error { return r.deletePod(ctx, s.job, pod) })
+		return deletePods(plan.delete, func(pod *corev1.Pod) error { return r.deletePod(ctx, s.job, pod) })
 	case len(plan.delete) > 0:
 		return r.deleteUncounted(ctx, key, s.job, plan.delete)
 	case len(plan.create) > 0:
@@ -34,7 +33,7 @@ func (r *reconciler) applyPods(ctx context.Context, key cache.ObjectName, s *sna
 // deleteUncounted deletes pods after it has taken their finalizer, so that their end is not counted.
 func (r *reconciler) deleteUncounted(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pods []*corev1.Pod) podResult {
 	r.memory.expectDeletions(key, job.UID, len(pods))
-	return r.deletePods(ctx, job, pods, func(pod *corev1.Pod) error {
+	return deletePods(pods, func(pod *corev1.Pod) error {
 		err := r.removeFinalizer(ctx, key, job, pod)
 		if err != nil && !apierrors.IsNotFound(err) {
 			err = fmt.Errorf("removing completion finalizer: %w", err)
@@ -51,12 +50,11 @@ func (r *reconciler) deleteUncounted(ctx context.Context, key cache.ObjectName, 
 }
 
 // deletePods calls remove for all pods at a time. A pod that is gone already counts as deleted.
-func (r *reconciler) deletePods(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod, remove func(*corev1.Pod) error) podResult {
+func deletePods(pods []*corev1.Pod, remove func(*corev1.Pod) error) podResult {
 	errs := inParallel(len(pods), func(i int) error { return ignoreNotFound(remove(pods[i])) })
 	result := podResult{err: firstError(errs)}
 	for i, err := range errs {
 		if err != nil {
-			klog.FromContext(ctx).V(2).Info("Deleting pod failed", "job", klog.KObj(job), "pod", klog.KObj(pods[i]), "err", err)
 			continue
 		}
 		result.deleted++
@@ -124,6 +122,9 @@ func (r *reconciler) createPod(ctx context.Context, key cache.ObjectName, job *b
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil
 	case err != nil:
+		if isUncertain(err) {
+			r.memory.change(key, job.UID, func(record *jobRecord) { record.uncertain = true })
+		}
 		r.events.tell(ctx, job, podNotCreated(err))
 		return fmt.Errorf("creating pod: %w", err)
 	}

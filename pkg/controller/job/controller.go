@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/batch"
@@ -109,16 +110,15 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 
 	told := make(chan struct{})
-	telling := finishing(ctx, func(telling context.Context) { r.events.run(telling, told) })
+	stopEvents := inBackground(ctx, func(ctx context.Context) { r.events.run(ctx, told) })
 	r.startCaches(ctx)
-
 	if r.waitForCaches(ctx, since) {
 		r.work(ctx)
 	}
 	r.shutDownQueues()
 	cancel()
 	close(told)
-	telling(eventDrain)
+	stopEvents(eventDrain)
 	r.stopCaches()
 	return nil
 }
@@ -140,56 +140,62 @@ func (c *Controller) checkServed(ctx context.Context) error {
 // permanent marks an error that trying again would not mend.
 type permanent struct{ error }
 
-// untilDone calls f until it succeeds, fails for good or ctx ends. What f returns for good is returned; the end of ctx
-// is not an error here, as everything after it ends at once too.
+// untilDone calls f until it succeeds, fails for good or ctx ends. It returns what f returns for good, and nil when ctx
+// has ended: that is no error of a controller, and everything after it ends at once too.
 func (c *Controller) untilDone(ctx context.Context, what string, f func() error) error {
-	for delay := c.opts.RetryBackoff; ; delay = min(2*delay, c.opts.MaxRetryBackoff) {
+	for delay := c.opts.RetryBackoff; ctx.Err() == nil; delay = min(2*delay, c.opts.MaxRetryBackoff) {
 		err := f()
-		var final permanent
-		switch {
-		case err == nil || ctx.Err() != nil:
+		if err == nil {
 			return nil
-		case errors.As(err, &final):
+		}
+		if final := (permanent{}); errors.As(err, &final) {
 			return final.error
 		}
-		klog.FromContext(ctx).Error(err, "Trying again", "what", what, "delay", delay)
-		timer := c.opts.Clock.NewTimer(delay)
-		select {
-		case <-timer.C():
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
+		if ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Trying again", "what", what, "delay", delay)
+			wait(ctx, c.opts.Clock, delay)
 		}
+	}
+	return nil
+}
+
+// wait waits for a while, or for the end of ctx.
+func wait(ctx context.Context, clock clock.Clock, d time.Duration) {
+	timer := clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-ctx.Done():
 	}
 }
 
 // work syncs Jobs until ctx ends. Syncs that have begun then have a while to finish: a write whose answer is not waited
 // for leaves more to find out for the controller that comes next.
 func (r *reconciler) work(ctx context.Context) {
-	working := finishing(ctx, func(working context.Context) {
+	stop := inBackground(ctx, func(lasting context.Context) {
 		var workers sync.WaitGroup
 		for range r.opts.Workers {
-			workers.Go(func() { drain(ctx, r.queue, func(key cache.ObjectName) { r.processJob(working, key) }) })
-			workers.Go(func() { drain(ctx, r.orphans, func(key orphanKey) { r.processOrphan(working, key) }) })
+			workers.Go(func() { drain(ctx, r.queue, func(key cache.ObjectName) { r.processJob(lasting, key) }) })
+			workers.Go(func() { drain(ctx, r.orphans, func(key orphanKey) { r.processOrphan(lasting, key) }) })
 		}
 		workers.Wait()
 	})
 	<-ctx.Done()
 	r.shutDownQueues()
-	working(stopGrace)
+	stop(stopGrace)
 }
 
-// finishing runs f in a goroutine with a context that does not end with ctx. The function that it returns waits for f,
-// which must be about to end, and ends that context if f takes longer than grace.
-func finishing(ctx context.Context, f func(context.Context)) (wait func(grace time.Duration)) {
+// inBackground runs f with a context that does not end with ctx. The function that it returns waits for f, which must
+// have been told to end, and ends that context if f takes longer than grace.
+func inBackground(ctx context.Context, f func(context.Context)) (stop func(grace time.Duration)) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { f(ctx) })
 	return func(grace time.Duration) {
 		limit, end := context.WithTimeout(ctx, grace)
-		stop := context.AfterFunc(limit, cancel)
+		keep := context.AfterFunc(limit, cancel)
 		running.Wait()
-		stop()
+		keep()
 		end()
 		cancel()
 	}

@@ -18,7 +18,7 @@ import (
 
 // A controller runs Jobs on an API server in the same process. The example plays the one kubelet that it needs.
 func Example() {
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // an example has no context to come from
+	ctx, cancel := context.WithCancel(context.Background())
 	server, err := emulator.Start(ctx, emulator.Options{})
 	if err != nil {
 		log.Fatal(err)

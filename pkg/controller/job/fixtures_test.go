@@ -71,8 +71,9 @@ func (w jobWrapper) suspend() jobWrapper {
 	return w
 }
 
-func (w jobWrapper) deadline(seconds int64) jobWrapper {
-	w.Spec.ActiveDeadlineSeconds = &seconds
+// deadline sets a deadline of 30 seconds.
+func (w jobWrapper) deadline() jobWrapper {
+	w.Spec.ActiveDeadlineSeconds = new(int64(30))
 	return w
 }
 

@@ -2,10 +2,14 @@ package job
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
@@ -71,12 +75,7 @@ func (r *reconciler) waitForCache(ctx context.Context, store cache.Indexer, reso
 			return true
 		}
 		klog.FromContext(ctx).Info("Waiting for a cache that is behind", "resource", resource, "object", klog.KObj(live[missing]))
-		timer := r.opts.Clock.NewTimer(lastStaleRetry)
-		select {
-		case <-timer.C():
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		wait(ctx, r.opts.Clock, lastStaleRetry)
 	}
 	return false
 }
@@ -103,6 +102,34 @@ func objects[T any](items []T, object func(*T) metav1.Object) []metav1.Object {
 		found[i] = object(&items[i])
 	}
 	return found
+}
+
+// isUncertain reports whether a request that failed with err may have been carried out all the same: the answer was lost
+// on the way, or the server gave up waiting for its own.
+func isUncertain(err error) bool {
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
+}
+
+// checkUncertain sees to it that a pod which may have been made is in the cache if it was, so that no other is made in
+// its place. Errors that wrap errStale say that it is and the cache does not show it yet.
+func (r *reconciler) checkUncertain(ctx context.Context, key cache.ObjectName, job *batchv1.Job) error {
+	uncertain := false
+	r.memory.view(key, job.UID, func(record *jobRecord) { uncertain = record.uncertain })
+	if !uncertain {
+		return nil
+	}
+	live, err := r.kube.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(job.Spec.Selector)})
+	if err != nil {
+		return err
+	}
+	for i := range live.Items {
+		if pod := &live.Items[i]; metav1.IsControlledBy(pod, job) && !shows(r.podStore, pod) {
+			return fmt.Errorf("looking for pod %s: %w", klog.KObj(pod), errStale)
+		}
+	}
+	r.memory.change(key, job.UID, func(record *jobRecord) { record.uncertain = false })
+	return nil
 }
 
 // shows reports whether a cache has live, or a later version of it.

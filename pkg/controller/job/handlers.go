@@ -2,7 +2,6 @@ package job
 
 import (
 	"reflect"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -75,14 +74,8 @@ func (r *reconciler) jobUpdated(old, job *batchv1.Job) {
 	if old.Generation != job.Generation {
 		delay = 0
 	}
+	// A deadline that was set or changed needs no more than that sync, which sees to the next one.
 	r.queue.AddAfter(keyOf(job), delay)
-
-	deadline := job.Spec.ActiveDeadlineSeconds
-	if started := job.Status.StartTime; started != nil && deadline != nil {
-		if before := old.Spec.ActiveDeadlineSeconds; before == nil || *before != *deadline {
-			r.queue.AddAfter(keyOf(job), time.Duration(*deadline)*time.Second-r.opts.Clock.Since(started.Time))
-		}
-	}
 }
 
 func (r *reconciler) jobDeleted(job *batchv1.Job) {

@@ -44,6 +44,9 @@ type jobRecord struct {
 	// finished says that the final condition is stored, although the cache does not show it yet.
 	finished bool
 
+	// uncertain says that a pod may have been made although the request failed.
+	uncertain bool
+
 	// podVersion and jobVersion are the latest resource versions written.
 	podVersion, jobVersion string
 

@@ -49,9 +49,9 @@ type Options struct {
 	// must be served. The default has every gate on.
 	Gates features.Gates
 
-	// Parity makes the controller behave as the built-in one of 1.36 where that one is at fault: names of Workloads
-	// and templates that the API server refuses; a wait without end where the Workload API is not served; a Workload
-	// that is forgotten when a sync comes before its event. The default does better.
+	// Parity makes the controller behave as the built-in one of 1.36 also where that one is at fault: names of Workloads
+	// and their templates that the API server refuses, so that the Job never starts, and silence about it; a wait
+	// without end where the Workload API is not served. The default does better.
 	Parity bool
 
 	// Workers is how many Jobs are synced at a time, and how many orphaned pods are cleared. The default is

@@ -77,16 +77,16 @@ func TestFindOutcome(t *testing.T) {
 			job: makeJob().started(1).backoffLimit(0), pods: []podWrapper{makePod("a").running().restarts(9)},
 		},
 		"the deadline counts from the second it is reached": {
-			job: makeJob().deadline(30).started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-30) }), want: failure("DeadlineExceeded", deadline),
+			job: makeJob().deadline().started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-30) }), want: failure("DeadlineExceeded", deadline),
 		},
 		"a second earlier it does not": {
-			job: makeJob().deadline(30).started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-29) }),
+			job: makeJob().deadline().started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-29) }),
 		},
 		"no deadline runs while the job is suspended": {
-			job: makeJob().deadline(30).suspend().started(0).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-60) }),
+			job: makeJob().deadline().suspend().started(0).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-60) }),
 		},
 		"the back-off limit comes before the deadline": {
-			job:  makeJob().deadline(30).backoffLimit(0).started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-60) }),
+			job:  makeJob().deadline().backoffLimit(0).started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-60) }),
 			pods: []podWrapper{makePod("a").failed(1, epoch)}, want: failure("BackoffLimitExceeded", limit),
 		},
 		"a rule that fails the job comes before the back-off limit": {
@@ -167,7 +167,7 @@ func TestCompletionsReached(t *testing.T) {
 }
 
 func TestNextSync(t *testing.T) {
-	withDeadline := makeJob().deadline(30).started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-10) })
+	withDeadline := makeJob().deadline().started(1).status(func(s *batchv1.JobStatus) { s.StartTime.Time = at(-10) })
 	tests := map[string]struct {
 		job     jobWrapper
 		pods    []podWrapper
@@ -176,7 +176,7 @@ func TestNextSync(t *testing.T) {
 	}{
 		"nothing to wait for":                   {job: makeJob().started(1), pods: []podWrapper{makePod("a")}},
 		"the deadline":                          {job: withDeadline, pods: []podWrapper{makePod("a")}, want: 20 * time.Second},
-		"the deadline of a job that starts":     {job: makeJob().deadline(30), want: 30 * time.Second},
+		"the deadline of a job that starts":     {job: makeJob().deadline(), want: 30 * time.Second},
 		"the back-off, if it ends earlier":      {job: withDeadline, pods: []podWrapper{makePod("a").failed(1, at(-3))}, want: 7 * time.Second},
 		"the deadline, if that comes earlier":   {job: withDeadline, pods: []podWrapper{makePod("a").failed(1, at(-1))}, backoff: backoffRecord{failures: 2, last: at(-5)}, want: 20 * time.Second},
 		"at least the delay that gathers syncs": {job: makeJob().started(1), pods: []podWrapper{makePod("a").failed(1, epoch.Add(-9900*time.Millisecond))}, want: time.Second},

@@ -30,7 +30,6 @@ import (
 
 // counting is a metrics that keeps what it was told.
 type counting struct {
-	noMetrics
 	mu     sync.Mutex
 	counts map[string]int
 }
@@ -71,9 +70,8 @@ type testReconciler struct {
 	counts map[string]int
 }
 
-func newTestReconciler(t *testing.T, opts Options, job jobWrapper, pods ...podWrapper) *testReconciler {
+func newTestReconciler(t *testing.T, job jobWrapper, pods ...podWrapper) *testReconciler {
 	t.Helper()
-	opts.Gates = features.KubernetesDefaults()
 	client := fake.NewClientset(job.Job)
 	for _, pod := range pods {
 		require.NoError(t, client.Tracker().Add(pod.Pod))
@@ -84,7 +82,7 @@ func newTestReconciler(t *testing.T, opts Options, job jobWrapper, pods ...podWr
 		pod.Name = pod.GenerateName + rand.String(5)
 		return false, nil, nil
 	})
-	c := newController(client, nil, opts)
+	c := newController(client, nil, Options{Gates: features.KubernetesDefaults()})
 	counted := &counting{counts: map[string]int{}}
 	c.metrics = counted
 	r := &testReconciler{newReconciler(c), klog.NewContext(t.Context(), logr.Discard()), client, counted.counts}
@@ -145,7 +143,7 @@ func TestSyncWritesNoMoreThanTheProtocolNeeds(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := newTestReconciler(t, Options{}, tc.job, tc.pods...)
+			r := newTestReconciler(t, tc.job, tc.pods...)
 			require.NoError(t, r.sync(r.ctx, keyOf(tc.job.Job)))
 			assert.Equal(t, tc.want, r.writes())
 		})
@@ -165,7 +163,7 @@ func ofMode(job jobWrapper, mode batchv1.CompletionMode) jobWrapper {
 
 func TestSyncLeavesAJobAloneThatHasFinishedUnseen(t *testing.T) {
 	job := makeJob().started(0)
-	r := newTestReconciler(t, Options{}, job)
+	r := newTestReconciler(t, job)
 	r.memory.setFinished(keyOf(job.Job), job.UID)
 	require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
 	assert.Empty(t, r.writes())
@@ -179,7 +177,7 @@ func TestSyncLeavesAJobAloneThatHasFinishedUnseen(t *testing.T) {
 
 func TestSyncForgetsAJobThatIsGone(t *testing.T) {
 	job := makeJob()
-	r := newTestReconciler(t, Options{}, job)
+	r := newTestReconciler(t, job)
 	r.memory.setFinished(keyOf(job.Job), job.UID)
 	require.NoError(t, r.jobStore.Delete(job.Job))
 	require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
@@ -199,7 +197,7 @@ func TestSyncsThatFailComeAgain(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newTestReconciler(t, Options{}, job, makePod("a").succeeded(epoch))
+				r := newTestReconciler(t, job, makePod("a").succeeded(epoch))
 				r.client.PrependReactor("update", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, tc.err })
 				r.processJob(r.ctx, keyOf(job.Job))
 				<-clock.RealClock{}.After(tc.wait - time.Millisecond)
@@ -217,7 +215,7 @@ func TestSyncsThatFailComeAgain(t *testing.T) {
 func TestPodsAreMadeInGrowingBatches(t *testing.T) {
 	// Ten pods come in batches of 1, 2, 4 and 3. The fourth is refused: what its batch has made stands, the rest waits.
 	job := makeJob().size(10, 10)
-	r := newTestReconciler(t, Options{}, job)
+	r := newTestReconciler(t, job)
 	var mu sync.Mutex
 	tries := 0
 	r.client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -248,14 +246,14 @@ func countEach(values []string) map[string]int {
 
 func TestSyncTellsOfAnUnknownMode(t *testing.T) {
 	job := ofMode(makeJob(), "Sorted")
-	r := newTestReconciler(t, Options{}, job)
+	r := newTestReconciler(t, job)
 	require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
 	assert.Equal(t, []string{"UnknownCompletionMode"}, r.toldReasons())
 }
 
 func TestMetricsAreTold(t *testing.T) {
 	job := makeJob().size(2, 3).onExit(9, batchv1.PodFailurePolicyActionIgnore).started(2)
-	r := newTestReconciler(t, Options{}, job, makePod("a").failed(9, at(-60)), makePod("b").succeeded(epoch))
+	r := newTestReconciler(t, job, makePod("a").failed(9, at(-60)), makePod("b").succeeded(epoch))
 	handler := r.podHandler()
 	for _, object := range r.podStore.List() {
 		handler.OnAdd(object, true)
@@ -269,7 +267,7 @@ func TestMetricsAreTold(t *testing.T) {
 	assert.Equal(t, 1, r.counts["managed by example.com/other"])
 
 	done := makeJob().started(0).withSucceeded(1)
-	r = newTestReconciler(t, Options{}, done)
+	r = newTestReconciler(t, done)
 	require.NoError(t, r.sync(r.ctx, keyOf(done.Job)))
 	assert.Equal(t, 1, r.counts["finished CompletionsReached"])
 	assert.Equal(t, []string{"Completed"}, r.toldReasons())
@@ -345,7 +343,7 @@ func TestHandlersQueueWhatMustBeSeenTo(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newTestReconciler(t, Options{}, tc.job)
+				r := newTestReconciler(t, tc.job)
 				tc.event(r.reconciler)
 				<-clock.RealClock{}.After(2 * time.Second)
 				synctest.Wait()
@@ -360,25 +358,25 @@ func TestEventsOfPodsFulfilWhatIsExpected(t *testing.T) {
 	job := makeJob().started(1)
 	key := keyOf(job.Job)
 	t.Run("a pod that was made", func(t *testing.T) {
-		r := newTestReconciler(t, Options{}, job)
+		r := newTestReconciler(t, job)
 		r.memory.expectCreations(key, job.UID, 1)
 		r.podHandler().OnAdd(makePod("a").Pod, false)
 		assert.True(t, r.memory.settled(key, job.UID))
 	})
 	t.Run("not one that is going already", func(t *testing.T) {
-		r := newTestReconciler(t, Options{}, job)
+		r := newTestReconciler(t, job)
 		r.memory.expectCreations(key, job.UID, 1)
 		r.podHandler().OnAdd(makePod("a").terminating().Pod, false)
 		assert.False(t, r.memory.settled(key, job.UID))
 	})
 	t.Run("a pod that was deleted", func(t *testing.T) {
-		r := newTestReconciler(t, Options{}, job)
+		r := newTestReconciler(t, job)
 		r.memory.expectDeletions(key, job.UID, 1)
 		r.podHandler().OnDelete(makePod("a").Pod)
 		assert.True(t, r.memory.settled(key, job.UID))
 	})
 	t.Run("a finalizer that went", func(t *testing.T) {
-		r := newTestReconciler(t, Options{}, job)
+		r := newTestReconciler(t, job)
 		r.memory.expectRemovals(key, job.UID, []types.UID{"a", "b", "c"})
 		gone := makePod("a").released()
 		gone.ResourceVersion = "21"
@@ -417,7 +415,7 @@ func TestOrphansAreFreedUnlessTheirJobCountsThem(t *testing.T) {
 			if stored.Job == nil {
 				stored = tc.cached
 			}
-			r := newTestReconciler(t, Options{}, stored, tc.pod)
+			r := newTestReconciler(t, stored, tc.pod)
 			require.NoError(t, r.jobStore.Update(tc.cached.Job))
 			require.NoError(t, r.syncOrphans(r.ctx, orphanPod(tc.pod.Pod)))
 			assert.Equal(t, tc.freed, len(r.writes()) > 0)

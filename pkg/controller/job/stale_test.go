@@ -204,6 +204,37 @@ func TestGroupIsUsedBeforeItsCacheShowsIt(t *testing.T) {
 	})
 }
 
+func TestPodWhoseAnswerWasLostIsNotMadeAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		pods := newLag("pods")
+		config := pods.config(w.config)
+		lost := false
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(request)
+				if err == nil && !lost && request.Method == http.MethodPost && strings.HasSuffix(request.URL.Path, "/pods") {
+					lost = true
+					_ = response.Body.Close()
+					return nil, errCrashed
+				}
+				return response, err
+			})
+		})
+		w.runWith(config, quick())
+		synctest.Wait()
+		release := pods.hold()
+		w.create(newJob("j", nil))
+		pass(time.Hour)
+		assert.Len(t, w.allPods(), 1, "the pod is there, though neither the answer nor the cache say so")
+		release()
+		w.succeed(w.awaitActive(1)...)
+		w.awaitCondition("j", batchv1.JobComplete)
+		w.awaitReleased()
+		assert.Len(t, w.allPods(), 1)
+	})
+}
+
 func TestControllerOutlivesAnAPIServerThatIsAway(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -72,6 +72,9 @@ func (r *reconciler) syncUnfinished(ctx context.Context, key cache.ObjectName, j
 
 // fetch takes a snapshot. On the way it adopts and releases pods, and makes the group that new pods are to join.
 func (r *reconciler) fetch(ctx context.Context, key cache.ObjectName, job *batchv1.Job) (*snapshot, error) {
+	if err := r.checkUncertain(ctx, key, job); err != nil {
+		return nil, fmt.Errorf("listing pods of job %s: %w", key, err)
+	}
 	settled := r.memory.settled(key, job.UID)
 	pods, err := r.claimPods(ctx, key, job)
 	if err != nil {
