@@ -14,10 +14,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
@@ -31,6 +33,9 @@ const (
 )
 
 func main() {
+	// What the libraries below log is not for this program's users; what matters to them is printed.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -39,6 +44,7 @@ func main() {
 
 // run is the program without its process: what main does, with everything it touches as a parameter.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stdout, stderr = &syncWriter{out: stdout}, &syncWriter{out: stderr}
 	opts, err := parseFlags(args, stdout)
 	if errors.Is(err, pflag.ErrHelp) {
 		return exitDone
@@ -68,6 +74,19 @@ func startCluster(ctx context.Context, opts options) (*cluster.Cluster, error) {
 		Script:       opts.script(),
 		Job:          job.Options{PodBackoff: opts.backoff},
 	})
+}
+
+// syncWriter lets the goroutine that tells what happens and the one that reports write to the same place.
+type syncWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// Write implements io.Writer.
+func (w *syncWriter) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(text)
 }
 
 // play creates the documents' objects on the cluster, follows them to their end and prints how it went.

@@ -31,6 +31,9 @@ func BenchmarkJobs(b *testing.B) {
 		{"one Indexed Job of 10000 completions", 20, 1, 1000, 10000, batchv1.IndexedCompletion},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
+			if testing.Short() && bc.completion > 1000 {
+				b.Skip("takes long")
+			}
 			var jobs []*batchv1.Job
 			for i := range bc.jobs {
 				jobs = append(jobs, newJob(fmt.Sprintf("job-%d", i), func(spec *batchv1.JobSpec) {
@@ -71,7 +74,7 @@ func timeJobs(b *testing.B, nodes int, jobs []*batchv1.Job) time.Duration {
 		createJob(b, client, j)
 	}
 	complete := map[string]bool{}
-	require.True(b, await(b, func(ctx context.Context) (watch.Interface, error) {
+	require.True(b, awaitFor(b, 20*time.Minute, func(ctx context.Context) (watch.Interface, error) {
 		return client.BatchV1().Jobs(metav1.NamespaceDefault).Watch(ctx, metav1.ListOptions{})
 	}, func(event watch.Event) bool {
 		if j, ok := event.Object.(*batchv1.Job); ok && batch.HasCondition(j, batchv1.JobComplete) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
@@ -71,6 +72,12 @@ func awaitComplete(tb testing.TB, client kubernetes.Interface, name string) *bat
 
 // await waits until a watch, which begins with what there is, brings what is looked for.
 func await(tb testing.TB, open func(context.Context) (watch.Interface, error), is func(watch.Event) bool) (found bool) {
+	tb.Helper()
+	return awaitFor(tb, patience, open, is)
+}
+
+// awaitFor is await with another patience.
+func awaitFor(tb testing.TB, patience time.Duration, open func(context.Context) (watch.Interface, error), is func(watch.Event) bool) (found bool) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()

@@ -146,11 +146,13 @@ func (p *player) watch(kind string) {
 	p.Helper()
 	response := p.send(http.MethodGet, resources[kind]+"?watch=1", "", nil)
 	require.Equal(p, http.StatusOK, response.StatusCode)
-	ended := make(chan error, 1)
-	go func() { ended <- p.tell(json.NewDecoder(response.Body)) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.tell(json.NewDecoder(response.Body)) // it ends with the watch
+	}()
 	p.Cleanup(func() {
-		// The context of the test has ended, and with it the watch.
-		<-ended
+		<-ended                   // the context of the test has ended, and with it the watch
 		_ = response.Body.Close() // the watch is over in any case
 	})
 }

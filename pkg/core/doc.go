@@ -12,12 +12,9 @@
 // features.Gates. Privileged containers are allowed.
 //
 // Not looked at, and accepted as it is:
-//   - the insides of volumes of drivers that are deprecated or come from one vendor: awsElasticBlockStore, azureDisk,
-//     azureFile, cephfs, cinder, fc, flexVolume, flocker, gcePersistentDisk, glusterfs, iscsi, photonPersistentDisk,
-//     portworxVolume, quobyte, rbd, scaleIO, storageos, vsphereVolume (that a volume has one source is checked);
-//   - what gates hold back that are off: trust bundles and pod certificates in projected volumes, stop signals,
-//     digests of image volumes, node-allocatable claim statuses;
-//   - status.extendedResourceClaimStatus;
+//   - what gates hold back that are off, in the objects of a server that had them on once and goes on keeping it: trust
+//     bundles and pod certificates in projected volumes, stop signals, digests of image volumes, node-allocatable claim
+//     statuses (from others they are dropped);
 //   - the subresources ephemeralcontainers and resize.
 //
 // What depends on other objects (priorities, service accounts, quotas, limit ranges, runtime classes) is the business

@@ -117,6 +117,41 @@ func TestAppArmorAnnotationsBecomeFields(t *testing.T) {
 	}).Spec.Containers[0].SecurityContext, "the pod says so for all")
 }
 
+func TestAppArmorAnnotationsAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	const key = "container.apparmor.security.beta.kubernetes.io/c"
+	warning := []string{"metadata.annotations[" + key + `]: deprecated since v1.30; use the "appArmorProfile" field instead`}
+	unconfined := &corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined}
+	for name, tc := range map[string]struct {
+		annotation string
+		edit       func(*corev1.PodSpec)
+		want       []string
+	}{
+		"one that becomes a field":   {annotation: "unconfined", want: warning},
+		"one that is not understood": {annotation: "nonsense", want: warning},
+		"one that the container's own says": {annotation: "unconfined", edit: func(spec *corev1.PodSpec) {
+			spec.Containers[0].SecurityContext = &corev1.SecurityContext{AppArmorProfile: unconfined}
+		}},
+		"one that the pod's own says": {annotation: "unconfined", edit: func(spec *corev1.PodSpec) {
+			spec.SecurityContext = &corev1.PodSecurityContext{AppArmorProfile: unconfined}
+		}},
+		"one on Windows, which has no AppArmor": {annotation: "unconfined", edit: func(spec *corev1.PodSpec) {
+			spec.OS = &corev1.PodOS{Name: corev1.Windows}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "busybox"}}}}
+			pod.Annotations = map[string]string{key: tc.annotation}
+			if tc.edit != nil {
+				tc.edit(&pod.Spec)
+			}
+			core.SetPodDefaults(pod)
+			assert.Equal(t, tc.want, core.PreparePodForCreate(pod, features.Gates{}, noon))
+		})
+	}
+}
+
 func TestBind(t *testing.T) {
 	t.Parallel()
 	binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "n"}}

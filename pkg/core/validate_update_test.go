@@ -69,6 +69,27 @@ func TestValidatePodUpdate(t *testing.T) {
 				"spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new scheduling gate 'b'",
 			},
 		},
+		"a gate that is added twice is named where it comes last": {
+			change: func(pod *corev1.Pod) {
+				pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "a"}, {Name: "a"}}
+			},
+			want: []string{
+				`spec.schedulingGates[1]: Duplicate value: "a"`,
+				"spec.schedulingGates[1].name: Forbidden: only deletion is allowed, but found new scheduling gate 'a'",
+			},
+		},
+		"a toleration that compares is with a number": {
+			before: func(pod *corev1.Pod) {
+				pod.Spec.Tolerations = []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpLt, Value: "5"}}
+			},
+			change: func(pod *corev1.Pod) {
+				pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{Key: "b", Operator: corev1.TolerationOpGt, Value: "05"})
+			},
+			want: []string{
+				`spec.tolerations[1].value: Invalid value: "05": must be a valid decimal integer in canonical form`,
+				`spec.tolerations[1].value: Invalid value: "05": must be a valid decimal integer in canonical form`,
+			},
+		},
 		"a gated pod may ask for fewer nodes": {
 			before: gated,
 			change: func(pod *corev1.Pod) {
@@ -125,6 +146,15 @@ func TestValidatePodUpdate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A generation below zero, which only a stored pod can have, is at fault for what it is and not for how it changed.
+func TestNegativeGenerationIsOneFault(t *testing.T) {
+	t.Parallel()
+	old := makePod()
+	old.ResourceVersion, old.Generation = "5", -2
+	require.Equal(t, "metadata.generation: Invalid value: -2: must be greater than or equal to 0",
+		lines(core.ValidatePodUpdate(old, old, core.Options{})))
 }
 
 // TestRefusedUpdateShowsTheDifference holds the comparison against the way kube-apiserver prints it: by its internal

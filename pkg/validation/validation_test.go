@@ -125,11 +125,25 @@ func TestValidateWorkload(t *testing.T) {
 		},
 		"faults of labels are listed by key": {
 			change: func(w *schedulingv1alpha2.Workload) {
-				w.Labels = map[string]string{"b": "-", "a": "-", "c": "-", "d d": ""}
+				w.Labels = map[string]string{"b": "-2", "a": "-3", "c": "-1", "d d": ""}
 			},
 			want: []string{
-				`metadata.labels: Invalid value: "-": `, `metadata.labels: Invalid value: "-": `, `metadata.labels: Invalid value: "-": `,
+				`metadata.labels: Invalid value: "-3": `, `metadata.labels: Invalid value: "-2": `, `metadata.labels: Invalid value: "-1": `,
 				`metadata.labels: Invalid value: "d d": `,
+			},
+		},
+		"faults that read alike are listed once": {
+			change: func(w *schedulingv1alpha2.Workload) { w.Labels = map[string]string{"a": "-", "b": "-"} },
+			want:   []string{`metadata.labels: Invalid value: "-": `},
+		},
+		"faults of the spec are listed each": {
+			change: func(w *schedulingv1alpha2.Workload) {
+				w.Labels = map[string]string{"a": "-", "b": "-"}
+				w.Spec.PodGroupTemplates[0].Name, w.Spec.PodGroupTemplates[1].Name = "-", ""
+			},
+			want: []string{
+				`metadata.labels: Invalid value: "-": `, `spec.podGroupTemplates[0].name: Invalid value: "-": `,
+				"spec.podGroupTemplates[1].name: Required value",
 			},
 		},
 		"faults of annotations are listed by key, their size last": {

@@ -96,9 +96,9 @@ func (g *Generator) labelKey() string {
 }
 
 // labels returns a few labels.
-func (g *Generator) labels(most int) map[string]string {
+func (g *Generator) labels() map[string]string {
 	labels := map[string]string{}
-	for range g.random.IntN(most + 1) {
+	for range g.random.IntN(3) {
 		labels[g.labelKey()] = pick(g, "", "a", "web", "v1.2", "A_b-c")
 	}
 	if len(labels) == 0 {
@@ -107,15 +107,14 @@ func (g *Generator) labels(most int) map[string]string {
 	return labels
 }
 
-// index returns a list of indexes such as 0,2-4.
+// indexes returns a list of indexes such as 0,2-4.
 func (g *Generator) indexes(below int) string {
 	var parts []string
 	for i := g.random.IntN(3); i < below && len(parts) < 4; i++ {
 		last := min(below-1, i+g.random.IntN(3))
-		switch {
-		case last == i:
+		if last == i {
 			parts = append(parts, fmt.Sprint(i))
-		default:
+		} else {
 			parts = append(parts, fmt.Sprintf("%d-%d", i, last))
 		}
 		i = last + 1 + g.random.IntN(3)

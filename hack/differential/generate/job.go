@@ -51,7 +51,7 @@ func (g *Generator) jobTemplate() corev1.PodTemplateSpec {
 	template.Spec.RestartPolicy = pick(g, corev1.RestartPolicyNever, corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure)
 	template.Spec.NodeName = ""
 	if g.Chance(0.3) {
-		template.Labels = g.labels(2)
+		template.Labels = g.labels()
 	}
 	if g.Chance(0.2) {
 		template.Annotations = g.annotations()

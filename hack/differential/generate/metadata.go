@@ -18,7 +18,7 @@ func (g *Generator) metadata() metav1.ObjectMeta {
 		meta.GenerateName = "gen-"
 	}
 	if g.Chance(0.2) {
-		meta.Labels = g.labels(2)
+		meta.Labels = g.labels()
 	}
 	if g.Chance(0.2) {
 		meta.Annotations = g.annotations()
@@ -44,7 +44,7 @@ func (g *Generator) metadata() metav1.ObjectMeta {
 
 // annotations returns a few annotations, some with a meaning of old.
 func (g *Generator) annotations() map[string]string {
-	annotations := g.labels(2)
+	annotations := g.labels()
 	if annotations == nil || g.Chance(0.5) {
 		annotations = map[string]string{pick(g, oldAnnotations...): pick(g, oldValues...)}
 	}
@@ -90,7 +90,7 @@ func (g *Generator) day(hours int) metav1.Time {
 }
 
 func (g *Generator) labelSelector() *metav1.LabelSelector {
-	selector := &metav1.LabelSelector{MatchLabels: g.labels(2)}
+	selector := &metav1.LabelSelector{MatchLabels: g.labels()}
 	if g.Chance(0.3) {
 		selector.MatchExpressions = some(g, 1, 2, func(int) metav1.LabelSelectorRequirement {
 			requirement := metav1.LabelSelectorRequirement{

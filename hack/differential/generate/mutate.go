@@ -172,7 +172,7 @@ func (g *Generator) changeWhole(value reflect.Value) bool {
 	case *metav1.MicroTime:
 		*whole = metav1.NewMicroTime(g.time())
 	case *metav1.FieldsV1:
-		whole.Raw = []byte(pick(g, `{}`, `{"f:metadata":{}}`, `{"f:spec":{"f:a":{}}}`))
+		whole.SetRawString(pick(g, `{}`, `{"f:metadata":{}}`, `{"f:spec":{"f:a":{}}}`))
 	default:
 		return false
 	}

@@ -78,7 +78,7 @@ func (g *Generator) addClaims(spec *corev1.PodSpec) {
 // addPlacement says where a pod goes.
 func (g *Generator) addPlacement(spec *corev1.PodSpec) {
 	if g.Chance(0.15) {
-		spec.NodeSelector = g.labels(2)
+		spec.NodeSelector = g.labels()
 	}
 	spec.Affinity = maybe(g, 0.15, g.affinity)
 	spec.Tolerations = atTimes(g, 0.15, 1, 2, func(int) corev1.Toleration {

@@ -31,8 +31,8 @@ func dropUnserved(value reflect.Value) {
 			dropUnserved(value.Index(i))
 		}
 	case reflect.Struct:
-		for i := range value.NumField() {
-			switch field := value.Field(i); {
+		for _, field := range value.Fields() {
+			switch {
 			case !field.CanSet():
 			case slices.Contains(unserved, field.Type()):
 				field.SetZero()

@@ -94,7 +94,6 @@ var values = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.PodFSGroupChangePolicy]():        {"OnRootMismatch", "Always"},
 	reflect.TypeFor[corev1.PodPhase]():                      {"Pending", "Running", "Succeeded", "Failed", "Unknown"},
 	reflect.TypeFor[corev1.PodQOSClass]():                   {"Guaranteed", "Burstable", "BestEffort"},
-	reflect.TypeFor[corev1.PodResizeStatus]():               {"Proposed", "InProgress", "Deferred", "Infeasible"},
 	reflect.TypeFor[corev1.PodSELinuxChangePolicy]():        {"MountOption", "Recursive"},
 	reflect.TypeFor[corev1.PreemptionPolicy]():              {"Never", "PreemptLowerPriority"},
 	reflect.TypeFor[corev1.ProcMountType]():                 {"Default", "Unmasked"},

@@ -76,17 +76,13 @@ func judge(question *wire.Question) (*wire.Answer, error) {
 		return nil, fmt.Errorf("setting feature gates: %w", err)
 	}
 	answer := &wire.Answer{}
-	obj, err := decode(question.Object, kind.version.WithKind(question.Kind))
-	if err != nil {
-		answer.Undecodable = err.Error()
-		return answer, nil
-	}
+	obj := decode(answer, question.Object, kind.version.WithKind(question.Kind))
 	var old runtime.Object
 	if len(question.Old) > 0 {
-		if old, err = decode(question.Old, kind.version.WithKind(question.Kind)); err != nil {
-			answer.Undecodable = err.Error()
-			return answer, nil
-		}
+		old = decode(answer, question.Old, kind.version.WithKind(question.Kind))
+	}
+	if answer.Undecodable != "" {
+		return answer, nil
 	}
 	ctx := kind.context(question.Operation)
 	switch question.Operation {
@@ -99,6 +95,7 @@ func judge(question *wire.Question) (*wire.Answer, error) {
 	default:
 		return nil, fmt.Errorf("operation %q: not known", question.Operation)
 	}
+	var err error
 	if answer.Object, err = encode(obj, kind.version); err != nil {
 		return nil, fmt.Errorf("encoding a %s: %w", question.Kind, err)
 	}
@@ -116,11 +113,15 @@ func (s served) context(operation string) context.Context {
 	return genericapirequest.WithNamespace(genericapirequest.WithRequestInfo(context.Background(), info), "ns")
 }
 
-// decode reads an object, sets its defaults, and converts it to the type that Kubernetes works on.
-func decode(text json.RawMessage, kind schema.GroupVersionKind) (runtime.Object, error) {
+// decode reads an object, sets its defaults, and converts it to the type that Kubernetes works on. What cannot be read is
+// noted in the answer.
+func decode(answer *wire.Answer, text json.RawMessage, kind schema.GroupVersionKind) runtime.Object {
 	codec := legacyscheme.Codecs.DecoderToVersion(legacyscheme.Codecs.UniversalDeserializer(), runtime.InternalGroupVersioner)
 	obj, _, err := codec.Decode(text, &kind, nil)
-	return obj, err
+	if err != nil {
+		answer.Undecodable = err.Error()
+	}
+	return obj
 }
 
 func encode(obj runtime.Object, version schema.GroupVersion) (json.RawMessage, error) {

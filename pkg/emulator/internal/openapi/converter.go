@@ -11,6 +11,7 @@ import (
 	"k8s.io/kube-openapi/pkg/builder3"
 	"k8s.io/kube-openapi/pkg/common"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
 )
@@ -32,7 +33,7 @@ func (lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.Validati
 	if err != nil {
 		return nil, err
 	}
-	return built.ObjectToTyped(obj, options...)
+	return built.objectToTyped(obj, options)
 }
 
 func (lazyConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
@@ -43,7 +44,40 @@ func (lazyConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, err
 	return built.TypedToObject(value)
 }
 
-func buildConverter() (managedfields.TypeConverter, error) {
+// quickConverter passes over checks that cannot fail. They are most of what a conversion costs, and each write converts
+// twice.
+type quickConverter struct {
+	managedfields.TypeConverter
+	// types holds the typed.ParseableType of each schema.GroupVersionKind that was converted before.
+	types sync.Map
+}
+
+// objectToTyped converts an object. One of a Go type fits its schema, which was made from that type, and duplicates in
+// lists are all that is left to find; where they are allowed there is nothing to check. What is wrong with the keys of
+// list items shows when the value is compared or merged.
+func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.ValidationOptions) (*typed.TypedValue, error) {
+	if _, shapeless := obj.(runtime.Unstructured); shapeless || !slices.Contains(options, typed.AllowDuplicates) {
+		return c.TypeConverter.ObjectToTyped(obj, options...)
+	}
+	kind := obj.GetObjectKind().GroupVersionKind()
+	known, found := c.types.Load(kind)
+	if !found {
+		checked, err := c.TypeConverter.ObjectToTyped(obj, options...)
+		if err == nil {
+			c.types.Store(kind, typed.ParseableType{Schema: checked.Schema(), TypeRef: checked.TypeRef()})
+		}
+		return checked, err
+	}
+	reflected, err := value.NewValueReflect(obj)
+	if err != nil {
+		return nil, fmt.Errorf("reading a %s: %w", kind, err)
+	}
+	of := known.(typed.ParseableType)
+	//nolint:staticcheck // It is deprecated because checks are said to be cheap; here they were a tenth of a write.
+	return typed.AsTypedUnvalidated(reflected, of.Schema, of.TypeRef), nil
+}
+
+func buildConverter() (*quickConverter, error) {
 	building.Lock()
 	defer building.Unlock()
 	config := configV3()
@@ -55,7 +89,7 @@ func buildConverter() (managedfields.TypeConverter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the type converter: %w", err)
 	}
-	return built, nil
+	return &quickConverter{TypeConverter: built}, nil
 }
 
 // models lists the models of the kinds that can be written. Lists and the options of requests cannot; what has no
