@@ -44,7 +44,7 @@ func (r *report) explain(timeout time.Duration, interrupted bool) {
 func (s state) explainJob(object *unstructured.Unstructured) (failed, waiting []string) {
 	job := s.job(object.GetUID())
 	if job == nil {
-		return []string{fmt.Sprintf("Job %s was deleted", qualified(object))}, nil
+		return []string{fmt.Sprintf("Job %s was never seen", qualified(object))}, nil
 	}
 	condition, ended := finishedBy(job)
 	switch {
@@ -52,6 +52,8 @@ func (s state) explainJob(object *unstructured.Unstructured) (failed, waiting []
 		return []string{fmt.Sprintf("Job %s failed: %s: %s", qualified(job), condition.Reason, condition.Message)}, nil
 	case ended:
 		return nil, nil
+	case slices.Contains(s.deleted, job.UID):
+		return []string{fmt.Sprintf("Job %s was deleted before it ended (%s succeeded)", qualified(job), progress(job))}, nil
 	default:
 		return nil, []string{fmt.Sprintf("Job %s (%s succeeded) %s", qualified(job), progress(job), s.waitsFor(job))}
 	}
@@ -78,6 +80,9 @@ func (s state) waitsFor(job *batchv1.Job) string {
 	}
 	if job.Spec.Suspend != nil && *job.Spec.Suspend {
 		return "is suspended: spec.suspend is true"
+	}
+	if job.Spec.Parallelism != nil && *job.Spec.Parallelism == 0 {
+		return "has no pods: spec.parallelism is 0"
 	}
 	pods := s.podsOf(job.UID)
 	parts := slices.Concat(s.gangs(job, pods), pendingPods(pods))

@@ -38,7 +38,8 @@ type follower struct {
 
 	mu         sync.Mutex
 	untold     []observation
-	finished   map[types.UID]bool // Jobs and pods that have ended
+	finished   map[types.UID]bool         // Jobs and pods that have ended, or are gone
+	jobs       map[types.UID]*batchv1.Job // each Job as it was seen last
 	entries    []entry
 	milestones map[types.UID]map[string]offset
 	progress   map[types.UID]string // of each Job
@@ -60,7 +61,7 @@ func follow(ctx context.Context, c *clients, start time.Time, out io.Writer) (*f
 	f := &follower{
 		start: start, out: out,
 		arrived: make(chan struct{}, 1), changed: make(chan struct{}, 1),
-		finished: map[types.UID]bool{}, milestones: map[types.UID]map[string]offset{}, progress: map[types.UID]string{},
+		finished: map[types.UID]bool{}, jobs: map[types.UID]*batchv1.Job{}, milestones: map[types.UID]map[string]offset{}, progress: map[types.UID]string{},
 	}
 	kube := informers.NewSharedInformerFactory(c.kube, 0)
 	muster := externalversions.NewSharedInformerFactory(c.muster, 0)
@@ -106,7 +107,7 @@ func watchKind[T interface {
 			}
 			return
 		}
-		f.observe(kind, object, changes)
+		f.observe(kind, object, changes, deleted)
 	}
 	var none T
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -127,17 +128,32 @@ func watchKind[T interface {
 	return nil
 }
 
-func (f *follower) observe(kind string, object metav1.Object, changes []change) {
+func (f *follower) observe(kind string, object metav1.Object, changes []change, ended bool) {
 	o := observation{at: f.now(), version: version(object), object: name(kind, object), uid: object.GetUID(), job: owningJob(object), changes: changes}
-	ended := false
 	switch object := object.(type) {
 	case *batchv1.Job:
 		o.progress = progress(object)
-		_, ended = batch.Finished(object)
+		_, finished := batch.Finished(object)
+		ended = ended || finished
+		f.remember(object)
 	case *corev1.Pod:
-		ended = core.PodFinished(object)
+		ended = ended || core.PodFinished(object)
 	}
 	f.push(o, ended)
+}
+
+// remember keeps a Job, for the report on one that is deleted once it has ended.
+func (f *follower) remember(job *batchv1.Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.jobs[job.UID] = job
+}
+
+// lastSeen returns a Job as it was seen last, or nil.
+func (f *follower) lastSeen(uid types.UID) *batchv1.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jobs[uid]
 }
 
 // push hands an observation to the goroutine that tells; it never blocks an informer.

@@ -201,11 +201,21 @@ func TestGangThatDoesNotFitNeverStartsAPart(t *testing.T) {
 	assert.Contains(t, res.stderr, r.Reason)
 }
 
+func TestJobThatIsDeletedOnceItIsComplete(t *testing.T) {
+	t.Parallel()
+	manifest := strings.Replace(indexedJob("1", "1", "0"), "spec:\n", "spec:\n  ttlSecondsAfterFinished: 0\n", 1)
+	r, res := runForReport(t, manifest, "-f", "-", "--pod-duration", "20ms")
+	require.Equal(t, exitDone, res.code, res.stderr)
+	require.Len(t, r.Jobs, 1)
+	assert.Equal(t, "1/1", r.Jobs[0].Progress)
+}
+
 func TestWhyAJobDoesNotRun(t *testing.T) {
 	suspended := strings.Replace(indexedJob("1", "1", "0"), "spec:\n", "spec:\n  suspend: true\n", 1)
 	others := strings.Replace(indexedJob("1", "1", "0"), "spec:\n", "spec:\n  managedBy: example.com/mine\n", 1)
 	cases := map[string]struct{ manifest, want string }{
 		"suspended":                    {suspended, "is suspended: spec.suspend is true"},
+		"no pods wanted":               {strings.Replace(indexedJob("1", "1", "0"), "parallelism: 1", "parallelism: 0", 1), "spec.parallelism is 0"},
 		"another controller's":         {others, `waits for the controller that spec.managedBy names, "example.com/mine"`},
 		"pod that needs a bigger node": {strings.Replace(indexedJob("1", "1", "0"), "image: main:v1", "image: main:v1, resources: {requests: {cpu: 64}}", 1), "Insufficient cpu"},
 	}

@@ -42,7 +42,11 @@ func (r *report) printText(out io.Writer) error {
 	t := &table{out: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
 	for _, job := range r.Jobs {
 		t.row("\nJOB", "SUCCEEDED", "FAILED", "CREATED", "FINISHED")
-		t.row(job.Namespace+"/"+job.Name, job.Progress, fmt.Sprint(job.Failed), at(job.When, milestoneCreated), at(job.When, milestoneFinished))
+		name := job.Namespace + "/" + job.Name
+		if job.Deleted {
+			name += " (deleted)"
+		}
+		t.row(name, job.Progress, fmt.Sprint(job.Failed), at(job.When, milestoneCreated), at(job.When, milestoneFinished))
 		t.conditions(job.Conditions)
 	}
 	t.heading(len(r.Workloads), "WORKLOAD", "TEMPLATES", "CREATED")

@@ -38,6 +38,7 @@ type jobReport struct {
 	Succeeded  int32             `json:"succeeded"`
 	Failed     int32             `json:"failed"`
 	Progress   string            `json:"progress"`
+	Deleted    bool              `json:"deleted,omitempty"`
 	Conditions []conditionReport `json:"conditions"`
 	When       map[string]offset `json:"when,omitempty"`
 }
@@ -82,6 +83,8 @@ type state struct {
 	pods      []corev1.Pod
 	workloads []schedulingv1alpha2.Workload
 	groups    []schedulingv1alpha2.PodGroup
+	// deleted are the UIDs of those of the Jobs that are gone, and stand here as they were last.
+	deleted []types.UID
 }
 
 // report reads what stands on the cluster and puts it beside what was seen happening.
@@ -91,11 +94,17 @@ func (c *clients) report(ctx context.Context, made []*unstructured.Unstructured,
 		return nil, err
 	}
 	s.made = made
+	for _, object := range made {
+		if last := f.lastSeen(object.GetUID()); last != nil && s.job(last.UID) == nil {
+			s.jobs = append(s.jobs, *last)
+			s.deleted = append(s.deleted, last.UID)
+		}
+	}
 	r := &report{Jobs: []jobReport{}, Workloads: []workloadReport{}, PodGroups: []groupReport{}, Pods: []podReport{}, Timeline: f.timeline(), state: s}
 	for _, job := range s.jobs {
 		r.Jobs = append(r.Jobs, jobReport{
 			Namespace: job.Namespace, Name: job.Name, Succeeded: job.Status.Succeeded, Failed: job.Status.Failed,
-			Progress: progress(&job), Conditions: jobConditions(job.Status.Conditions), When: f.when(job.UID),
+			Progress: progress(&job), Deleted: slices.Contains(s.deleted, job.UID), Conditions: jobConditions(job.Status.Conditions), When: f.when(job.UID),
 		})
 	}
 	for _, w := range s.workloads {
@@ -164,7 +173,7 @@ func conditions(list []metav1.Condition) []conditionReport {
 	return out
 }
 
-// job returns the Job with a UID, or nil when it is gone.
+// job returns the Job with a UID, or nil.
 func (s state) job(uid types.UID) *batchv1.Job {
 	i := slices.IndexFunc(s.jobs, func(j batchv1.Job) bool { return j.UID == uid })
 	if i < 0 {
