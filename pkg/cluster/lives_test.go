@@ -15,12 +15,16 @@ import (
 // There were no nodes: the steps say what users did and kubelets would have reported. What stood after each step, and
 // what the controllers told in events, must be the same.
 func TestLivesOfJobs(t *testing.T) {
-	playAll(t, "job-lives.json", script[lifeStep]{
+	playAll(t, "job-lives.json", lives())
+}
+
+func lives() script[lifeStep] {
+	return script[lifeStep]{
 		controllers: cluster.Controllers(),
 		take:        (*player).takeLifeStep,
 		still:       func(s lifeStep) time.Duration { return seconds(s.Still, 1.5) },
 		note:        (*player).noteLife,
-	})
+	}
 }
 
 // lifeStep is what a user or a kubelet does. Beside Still one of its fields is set.

@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,13 +24,15 @@ var (
 	messages = []replacement{
 		{regexp.MustCompile(`(pod: \S+?)-[a-z0-9]{5}$`), "$1-<rand>"},
 		{podPath, "${1}od <pod>"},
-		{regexp.MustCompile(`Workload (\S+)-[a-z0-9]{8,10} for`), "Workload $1-<hash> for"},
+		{regexp.MustCompile(`Workload (\S+)-([a-z0-9]{8,10}|[4-9bcdf]{5,7}) for`), "Workload $1-<hash> for"},
 		{regexp.MustCompile(`-[a-z0-9]{5}-<rand>`), "-<rand>"},
 		{regexp.MustCompile(`-\d+-<rand>`), "-<index>-<rand>"},
 	}
-	// hash is a part of a name that a hash was written into: in the alphabet of random names, or in any.
-	hash    = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{8,10}$`)
-	anyHash = regexp.MustCompile(`^[a-z0-9]{8,10}$`)
+	// hash is a part of a name that a hash was written into, and anyHash one in the name of an object of which it is known
+	// that there is one. A hash is a number of 32 bits, nearly always one of 8 to 10 digits; with fewer only the letters
+	// that stand for digits are taken for one.
+	hash    = regexp.MustCompile(`^([bcdfghjklmnpqrstvwxz2456789]{8,10}|[4-9bcdf]{5,7})$`)
+	anyHash = regexp.MustCompile(`^([a-z0-9]{8,10}|[4-9bcdf]{5,7})$`)
 )
 
 type replacement struct {
@@ -218,4 +222,19 @@ func (n names) events(events []object) []string {
 		}
 	}
 	return slices.AppendSeq([]string{}, maps.Keys(told))
+}
+
+func TestNamesWithoutHash(t *testing.T) {
+	for name, tc := range map[string]struct{ name, want, wantIfAny string }{
+		"one of ten digits":         {"train-795ddf89fd", "train-<hash>", "train-<hash>"},
+		"two of seven":              {"j-5849cf7-j-pgt-0-c65d9d9", "j-<hash>-j-pgt-0-<hash>", "j-<hash>-j-pgt-0-<hash>"},
+		"with a part of a pod":      {"j-0-x7k2p", "j-0-x7k2p", "j-0-x7k2p"},
+		"a word that might be one":  {"my-training-795ddf89fd", "my-training-<hash>", "my-<hash>-<hash>"},
+		"the first part is the Job": {"bcdfghjk", "bcdfghjk", "bcdfghjk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tc.want, withoutHash(hash, tc.name))
+			assert.Equal(t, tc.wantIfAny, withoutHash(anyHash, tc.name))
+		})
+	}
 }

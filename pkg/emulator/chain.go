@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
+	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 // panicMessage is what a client gets from a kube-apiserver that ran into a panic.
@@ -45,21 +46,12 @@ func chain(logger logr.Logger, requests *drain.Drain) func(http.Handler, *generi
 	}
 }
 
-// withStack gives the goroutine of a request, which is a new one, the stack that it is going to need while there is
-// little on it. A stack that grows by and by is copied each time, which took one twentieth of all CPU time.
+// withStack gives the goroutine of a request the stack that it is going to need.
 func withStack(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reserveStack(0)
+		stack.Reserve()
 		handler.ServeHTTP(w, r)
 	})
-}
-
-// reserveStack needs as much stack as the handling of most requests. The stack stays that big when it returns.
-//
-//go:noinline
-func reserveStack(at int) byte {
-	var room [9 << 10]byte
-	return room[at]
 }
 
 // withLogger makes the code below log to logger wherever it asks the request's context for one.

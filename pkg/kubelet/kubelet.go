@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -55,6 +56,10 @@ func New(cfg *rest.Config, options Options) (*Kubelet, error) {
 	}
 	if cfg.QPS == 0 {
 		cfg.QPS = -1
+	}
+	if cfg.ContentType == "" {
+		cfg.ContentType = runtime.ContentTypeProtobuf
+		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -58,11 +59,15 @@ func New(cfg *rest.Config, options Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
 	}
-	kube, err := kubernetes.NewForConfigAndClient(cfg, client)
+	muster, err := versioned.NewForConfigAndClient(cfg, client)
 	if err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
 	}
-	muster, err := versioned.NewForConfigAndClient(cfg, client)
+	if cfg.ContentType == "" {
+		cfg.ContentType = runtime.ContentTypeProtobuf
+		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	}
+	kube, err := kubernetes.NewForConfigAndClient(cfg, client)
 	if err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
 	}

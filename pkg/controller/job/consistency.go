@@ -35,6 +35,10 @@ func (r *reconciler) upToDate(key cache.ObjectName) error {
 		r.metrics.staleSync("batch", "jobs")
 		return err
 	}
+	if record.podVersion != "" && r.podStore.LastStoreSyncResourceVersion() != "" {
+		// The pods that were made are in the cache, though the events that tell of them may still be on their way.
+		record.creations = 0
+	}
 	record.podVersion, record.jobVersion = "", ""
 	return nil
 }

@@ -94,8 +94,8 @@ type script struct {
 	// fails tells whether the nth pod of its index, or of the Job, fails.
 	fails func(pod *corev1.Pod, nth int) bool
 	// runOn, if not zero, makes pods that do not fail run on, and none fail before there are that many. Otherwise they
-	// succeed.
-	runOn int
+	// succeed. Pods of the index only, if not zero, succeed nevertheless.
+	runOn, only int
 }
 
 // kubelets play each pod once, in the order in which they appear.
@@ -119,7 +119,7 @@ func (w *world) kubelets(ctx context.Context, pods script) {
 			switch {
 			case pods.fails(pod, nth[index]):
 				phase, code = corev1.PodFailed, 1
-			case pods.runOn > 0:
+			case pods.runOn > 0 && (pods.only == 0 || index != pods.only):
 				phase = corev1.PodRunning
 			}
 			nth[index]++
@@ -144,7 +144,7 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 		pods              int
 		completed         string
 		ends              batchv1.JobConditionType
-		runOn             int
+		runOn, only       int
 	}{
 		"pods that are like each other": {
 			job:       newJob("j", size(2, 4)),
@@ -167,6 +167,16 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 			},
 			succeeded: 3, failed: 2, pods: 5, completed: "0-2", ends: batchv1.JobComplete,
 		},
+		"a job that succeeds while pods run": {
+			job: newJob("j", both(indexed(3, 3), func(spec *batchv1.JobSpec) {
+				spec.BackoffLimit = new(int32(0))
+				spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("1")}}}
+			})),
+			fails:     func(*corev1.Pod, int) bool { return false },
+			runOn:     3,
+			only:      1,
+			succeeded: 1, pods: 1, completed: "1", ends: batchv1.JobComplete,
+		},
 		"a job that fails while pods run": {
 			job: newJob("j", both(size(3, 3), func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(0)) })),
 			// The others have no end of their own: they are stopped, and have failed for that. No node had them, so they
@@ -178,7 +188,7 @@ func TestCrashAtAnyWriteLosesNothingAndCountsNothingTwice(t *testing.T) {
 	for name, tc := range tests {
 		for _, answered := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, write done %v", name, answered), func(t *testing.T) {
-				for at := 1; crashOnce(t, tc.job, at, answered, script{tc.fails, tc.runOn}, func(w *world) {
+				for at := 1; crashOnce(t, tc.job, at, answered, script{tc.fails, tc.runOn, tc.only}, func(w *world) {
 					j := w.awaitCondition("j", tc.ends)
 					w.awaitReleased()
 					assert.Equal(t, tc.succeeded, j.Status.Succeeded, "succeeded, crash at write %d", at)

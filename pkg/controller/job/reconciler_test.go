@@ -244,6 +244,48 @@ func countEach(values []string) map[string]int {
 	return counts
 }
 
+func TestPodsAreDeletedByUID(t *testing.T) {
+	job := makeJob().size(0, 1).started(1)
+	r := newTestReconciler(t, job, makePod("a"))
+	require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
+	require.Equal(t, []string{"patch pods", "delete pods", "update jobs/status"}, r.writes())
+	for _, action := range r.client.Actions() {
+		switch action := action.(type) {
+		case clienttesting.PatchAction:
+			assert.Contains(t, string(action.GetPatch()), `"uid":"a"`)
+		case clienttesting.DeleteAction:
+			assert.Equal(t, metav1.NewUIDPreconditions("a"), action.GetDeleteOptions().Preconditions)
+		}
+	}
+}
+
+func TestOutcomeIsStoredBeforePodsAreStoppedForIt(t *testing.T) {
+	job := makeJob().size(2, 2).backoffLimit(0).started(2)
+	pods := []podWrapper{makePod("a").failed(1, epoch), makePod("b").running()}
+	all := []string{"update jobs/status", "delete pods", "update jobs/status", "patch pods", "patch pods", "update jobs/status"}
+	for parity, want := range map[bool][]string{false: all, true: all[1:]} {
+		r := newTestReconciler(t, jobWrapper{job.DeepCopy()}, pods...)
+		r.opts.Parity = parity
+		require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
+		assert.Equal(t, want, r.writes(), "parity %v", parity)
+	}
+}
+
+func TestPodsInTheCacheAreNotExpected(t *testing.T) {
+	job := makeJob()
+	key := keyOf(job.Job)
+	for version, settled := range map[string]bool{"20": true, "": false} {
+		r := newTestReconciler(t, job)
+		r.podStore.Bookmark("20")
+		r.memory.expectCreations(key, job.UID, 1)
+		if version != "" {
+			r.memory.wrotePod(key, job.UID, version)
+		}
+		require.NoError(t, r.upToDate(key))
+		assert.Equal(t, settled, r.memory.settled(key, job.UID), "pod written at %q", version)
+	}
+}
+
 func TestSyncTellsOfAnUnknownMode(t *testing.T) {
 	job := ofMode(makeJob(), "Sorted")
 	r := newTestReconciler(t, job)

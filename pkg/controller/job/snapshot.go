@@ -29,6 +29,8 @@ type snapshot struct {
 	awaited sets.Set[types.UID]
 	backoff backoffRecord
 	limits  limits
+	// parity asks for what the built-in controller does, right or wrong.
+	parity bool
 }
 
 // indexed reports whether each pod of the Job has a completion index.

@@ -37,10 +37,7 @@ type statusPlan struct {
 // conclude turns a decision and what came of it into the status to write. It is pure.
 func conclude(s *snapshot, d *decision, result podResult) *statusPlan {
 	p := &statusPlan{job: withStatusCopy(s.job), outcome: d.outcome, terminating: d.tally.terminating + result.deleted}
-	status := &p.job.Status
-	if status.StartTime == nil && !d.started.IsZero() {
-		status.StartTime = &metav1.Time{Time: d.started}
-	}
+	p.setStart(d.started)
 	active := int32(len(d.tally.active)) + result.created - result.deleted
 	switch {
 	case p.outcome == nil:
@@ -56,6 +53,13 @@ func conclude(s *snapshot, d *decision, result podResult) *statusPlan {
 	p.track(s, d.tally)
 	p.announce(s)
 	return p
+}
+
+// setStart sets the start of a Job that has none yet.
+func (p *statusPlan) setStart(started time.Time) {
+	if p.job.Status.StartTime == nil && !started.IsZero() {
+		p.job.Status.StartTime = &metav1.Time{Time: started}
+	}
 }
 
 // withStatusCopy returns a copy of job whose status may be written to; the rest is shared.

@@ -171,6 +171,16 @@ func TestConcludeAnnouncesAnOutcome(t *testing.T) {
 		assert.Empty(t, p.job.Status.UncountedTerminatedPods.Failed)
 		assert.Equal(t, []string{"a", "b"}, names(p.release))
 	})
+	t.Run("nor pods that an earlier sync has stopped for it", func(t *testing.T) {
+		for parity, failed := range map[bool][]types.UID{false: nil, true: {"b"}} {
+			s := takeSnapshot(makeJob().size(2, 2).indexed().started(1).condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "SuccessPolicy", "m"),
+				makePod("a").index(0).succeeded(epoch), makePod("b").index(1).running().terminating())
+			s.parity = parity
+			p := concluded(s)
+			assert.Equal(t, failed, p.job.Status.UncountedTerminatedPods.Failed, "parity %v", parity)
+			assert.Equal(t, []string{"a", "b"}, names(p.release))
+		}
+	})
 	t.Run("once", func(t *testing.T) {
 		p := concluded(takeSnapshot(makeJob().started(0).condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "m")))
 		assert.Len(t, p.job.Status.Conditions, 1)

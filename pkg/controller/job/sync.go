@@ -60,6 +60,9 @@ func (r *reconciler) syncUnfinished(ctx context.Context, key cache.ObjectName, j
 	if d.requeue > 0 {
 		r.queue.AddAfter(key, d.requeue)
 	}
+	if err := r.announceFirst(ctx, key, s, d); err != nil {
+		return fmt.Errorf("announcing the outcome of job %s: %w", key, err)
+	}
 	result := r.applyPods(ctx, key, s, d)
 	if err := r.applyStatus(ctx, key, s, d, conclude(s, d, result)); err != nil {
 		return fmt.Errorf("tracking status of job %s: %w", key, err)
@@ -96,7 +99,26 @@ func (r *reconciler) fetch(ctx context.Context, key cache.ObjectName, job *batch
 		awaited:  r.memory.awaited(key, job.UID),
 		backoff:  r.memory.backoff(key, job.UID),
 		limits:   r.limits,
+		parity:   r.opts.Parity,
 	}, nil
+}
+
+// announceFirst stores the outcome of a Job before the pods that are left are deleted because of it. A sync that stops
+// between the two would otherwise leave pods that look as if they had failed, and the next one, which knows no better,
+// would fail a Job that has succeeded, or for another reason. The built-in controller takes that risk.
+func (r *reconciler) announceFirst(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision) error {
+	if s.parity || d.outcome == nil || len(d.pods.delete) == 0 || announcedOutcome(s.job) != nil {
+		return nil
+	}
+	p := &statusPlan{job: withStatusCopy(s.job), outcome: d.outcome}
+	p.setStart(d.started)
+	p.announce(s)
+	stored, err := r.writeStatus(ctx, key, p.job, &s.job.Status)
+	if err != nil {
+		return err
+	}
+	s.job = stored
+	return nil
 }
 
 // applyStatus writes what a sync has concluded: the status, the finalizers of the pods that it accounts for, and the

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/musterkube/muster/pkg/batch"
+	"github.com/musterkube/muster/pkg/core"
 )
 
 // A pod that has ended is counted in three writes (KEP-2307), so that a controller which stops between any two of them
@@ -40,6 +41,8 @@ func (p *statusPlan) track(s *snapshot, t *tally) {
 		switch {
 		case pod.Status.Phase == corev1.PodSucceeded && !t.listedFailed.Has(pod.UID):
 			indexes += p.listSuccess(s, t, pod)
+		case p.notNeeded(s, pod):
+			// The Job has succeeded without it.
 		case batch.PodFailed(s.job, pod) || p.fails():
 			p.listFailure(s, t, pod)
 		}
@@ -55,6 +58,12 @@ func (p *statusPlan) track(s *snapshot, t *tally) {
 
 // fails reports whether the Job ends in failure. Pods that still run then count as failed: they have been deleted.
 func (p *statusPlan) fails() bool { return p.outcome != nil && !p.outcome.success }
+
+// notNeeded reports whether pod was stopped because the Job has succeeded: that is no failure of the pod. The built-in
+// controller counts it as one if it comes upon such a pod again.
+func (p *statusPlan) notNeeded(s *snapshot, pod *corev1.Pod) bool {
+	return !s.parity && p.outcome != nil && p.outcome.success && core.PodTerminating(pod)
+}
 
 // releasable reports whether the finalizer of pod may go: the pod has ended, or the Job has or is being deleted. A
 // failed pod that its replacement needs stays.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 // TypeConverter returns the converter for every kind of the scheme, which all writes need to keep
@@ -28,7 +29,9 @@ type lazyConverter struct{}
 
 var _ managedfields.TypeConverter = lazyConverter{}
 
+// ObjectToTyped implements managedfields.TypeConverter. What comes after a conversion goes deep: merging, comparing.
 func (lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	stack.Reserve()
 	built, err := converter()
 	if err != nil {
 		return nil, err
@@ -36,6 +39,7 @@ func (lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.Validati
 	return built.objectToTyped(obj, options)
 }
 
+// TypedToObject implements managedfields.TypeConverter.
 func (lazyConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
 	built, err := converter()
 	if err != nil {
@@ -57,12 +61,12 @@ type quickConverter struct {
 // list items shows when the value is compared or merged.
 func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.ValidationOptions) (*typed.TypedValue, error) {
 	if _, shapeless := obj.(runtime.Unstructured); shapeless || !slices.Contains(options, typed.AllowDuplicates) {
-		return c.TypeConverter.ObjectToTyped(obj, options...)
+		return c.ObjectToTyped(obj, options...)
 	}
 	kind := obj.GetObjectKind().GroupVersionKind()
 	known, found := c.types.Load(kind)
 	if !found {
-		checked, err := c.TypeConverter.ObjectToTyped(obj, options...)
+		checked, err := c.ObjectToTyped(obj, options...)
 		if err == nil {
 			c.types.Store(kind, typed.ParseableType{Schema: checked.Schema(), TypeRef: checked.TypeRef()})
 		}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -105,7 +107,7 @@ func (s strictSerializer) Decode(data []byte, defaults *schema.GroupVersionKind,
 // newerFields returns the paths of the newer fields that data names, whatever their value, in the order of data.
 func (s strictSerializer) newerFields(data []byte, obj runtime.Object) ([]string, error) {
 	p := planOf(reflect.TypeOf(obj).Elem())
-	if p == nil || !mentionsNewer(data) {
+	if p == nil || !mentionsNewer(data, s.yaml) {
 		return nil, nil
 	}
 	if s.yaml {
@@ -122,17 +124,33 @@ func (s strictSerializer) newerFields(data []byte, obj runtime.Object) ([]string
 	return finder.found, nil
 }
 
-// mentionsNewer spares most requests the closer look: it tells whether any of the names occurs at all.
-func mentionsNewer(data []byte) bool {
-	for _, fields := range newer {
-		for _, name := range fields.Names {
-			if bytes.Contains(data, []byte(name)) {
-				return true
-			}
+// mentionsNewer spares most requests the closer look: it tells whether any of the names occurs at all. In JSON a name
+// ends with a quotation mark.
+func mentionsNewer(data []byte, yaml bool) bool {
+	for _, name := range newerNames() {
+		if yaml {
+			name = name[:len(name)-1]
+		}
+		if bytes.Contains(data, name) {
+			return true
 		}
 	}
 	return false
 }
+
+// newerNames are the names of all newer fields, each with the quotation mark that ends it in JSON.
+var newerNames = sync.OnceValue(func() [][]byte {
+	var names []string
+	for _, fields := range newer {
+		names = append(names, fields.Names...)
+	}
+	slices.Sort(names)
+	var quoted [][]byte
+	for _, name := range slices.Compact(names) {
+		quoted = append(quoted, []byte(name+`"`))
+	}
+	return quoted
+})
 
 // newerFinder reads JSON token by token, alongside the plan of its type.
 type newerFinder struct {
@@ -143,6 +161,10 @@ type newerFinder struct {
 
 // value reads one value, which p describes (nil: nothing of interest in it) and which stands at path.
 func (f *newerFinder) value(p *plan, path string) error {
+	if p == nil {
+		var passed json.RawMessage
+		return f.tokens.Decode(&passed)
+	}
 	token, err := f.tokens.Token()
 	if err != nil {
 		return err
@@ -155,12 +177,8 @@ func (f *newerFinder) value(p *plan, path string) error {
 			}
 		}
 	case json.Delim('['):
-		var elem *plan
-		if p != nil {
-			elem = p.elem
-		}
 		for i := 0; f.tokens.More(); i++ {
-			if err := f.value(elem, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := f.value(p.elem, fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}
@@ -182,9 +200,6 @@ func (f *newerFinder) field(p *plan, path string) error {
 		path += "."
 	}
 	path += name
-	if p == nil {
-		return f.value(nil, path)
-	}
 	if _, ok := p.newer[name]; ok {
 		if !f.seen[path] {
 			f.seen[path] = true

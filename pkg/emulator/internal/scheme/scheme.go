@@ -11,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 // Scheme is the runtime.Scheme of the emulator with the codecs that are made from it. It does not change once made, so
@@ -79,8 +80,10 @@ func (s *Scheme) StorageCodec(gv schema.GroupVersion) runtime.Codec {
 // items of lists otherwise.
 type storageCodec struct{ runtime.Codec }
 
-// Decode implements runtime.Decoder.
+// Decode implements runtime.Decoder. It comes early in the goroutines that update an object and in those that decode an
+// event of a watch.
 func (c storageCodec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	stack.Reserve()
 	obj, kind, err := c.Codec.Decode(data, defaults, into)
 	if err == nil {
 		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
