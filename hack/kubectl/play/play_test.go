@@ -1,4 +1,4 @@
-package main
+package play_test
 
 import (
 	"bufio"
@@ -24,8 +24,8 @@ func build(t *testing.T) tools {
 	folder := t.TempDir()
 	built := tools{kubectl: filepath.Join(folder, "kubectl"), serve: filepath.Join(folder, "serve")}
 	for _, args := range [][]string{
-		{"build", "-ldflags", "-X k8s.io/component-base/version.gitVersion=" + kubectlVersion, "-o", built.kubectl, "."},
-		{"build", "-C", filepath.Join("..", ".."), "-o", built.serve, "./examples/serve"},
+		{"build", "-ldflags", "-X k8s.io/component-base/version.gitVersion=" + kubectlVersion, "-o", built.kubectl, ".."},
+		{"build", "-C", filepath.Join("..", "..", ".."), "-o", built.serve, "./examples/serve"},
 	} {
 		out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
 		require.NoError(t, err, string(out))
