@@ -259,8 +259,12 @@ func TestBadManifests(t *testing.T) {
 			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"A"}},{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"B"}}]}`,
 			[]string{"document 1: item 1: ConfigMap default/A: metadata.name: ", "document 1: item 2: ConfigMap default/B: metadata.name: "},
 		},
-		"the same object twice": {job + "---\n" + job, []string{"document 2: Job default/indexed: ", "already exists"}},
-		"nothing":               {"# only a comment\n", []string{"no objects"}},
+		"the same object twice":          {job + "---\n" + job, []string{"document 2: Job default/indexed: ", "already exists"}},
+		"a stream that breaks off":       {`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} {"apiVersion":`, []string{"standard input: document 1: "}},
+		"a document after an end marker": {job + "...\n" + strings.Replace(job, "name: indexed", "name: other", 1), []string{"standard input: document 1: yaml: "}},
+		"documents parted in an old way": {strings.ReplaceAll(job+"---\n"+job, "\n", "\r"), []string{"document 1: more follows"}},
+		"items that make no list":        {strings.Replace(job, "spec:\n", "items: []\nspec:\n", 1), []string{`unknown field "items"`}},
+		"nothing":                        {"# only a comment\n", []string{"no objects"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

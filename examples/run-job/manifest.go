@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -175,6 +177,9 @@ func parseDocument(d document, part []byte) ([]document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.place(), err)
 	}
+	if err := endsThere(part); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.place(), err)
+	}
 	if string(text) == "null" {
 		return nil, nil
 	}
@@ -182,10 +187,27 @@ func parseDocument(d document, part []byte) ([]document, error) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, fmt.Errorf("%s: want an object with apiVersion, kind and metadata: %w", d.place(), err)
 	}
-	if _, isList := fields["items"].([]any); isList {
+	kind, _ := fields["kind"].(string)
+	if _, hasItems := fields["items"]; hasItems && strings.HasSuffix(kind, "List") {
 		return parseList(d, text)
 	}
 	return parseObject(d, text)
+}
+
+// endsThere returns an error when something follows the first YAML document of a part, which would be lost otherwise.
+func endsThere(part []byte) error {
+	decoder := yamlv3.NewDecoder(bytes.NewReader(part))
+	for n := 0; ; n++ {
+		var node yamlv3.Node
+		switch err := decoder.Decode(&node); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case n > 0:
+			return errors.New("more follows after the end of the document: part documents with a line of ---")
+		}
+	}
 }
 
 func parseList(d document, text []byte) ([]document, error) {
