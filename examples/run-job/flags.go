@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
@@ -71,8 +72,8 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 
 func (o options) check() error {
 	switch {
-	case o.nodes < 1:
-		return fmt.Errorf("--nodes %d: want at least 1", o.nodes)
+	case o.nodes < 1 || o.nodes > cluster.MaxNodes:
+		return fmt.Errorf("--nodes %d: want 1 to %d", o.nodes, cluster.MaxNodes)
 	case o.podDuration < 0:
 		return fmt.Errorf("--pod-duration %s: want 0 or more", o.podDuration)
 	case o.backoff <= 0:

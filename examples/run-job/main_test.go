@@ -286,7 +286,7 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"an unknown flag":          {[]string{"--node"}, "unknown flag: --node"},
 		"an argument":              {[]string{"job.yaml"}, `unexpected argument "job.yaml"`},
-		"no nodes":                 {[]string{"--nodes", "0"}, "--nodes 0: want at least 1"},
+		"no nodes":                 {[]string{"--nodes", "0"}, "--nodes 0: want 1 to 100000"},
 		"no CPUs":                  {[]string{"--node-cpu", "0"}, "--node-cpu"},
 		"CPUs that are none":       {[]string{"--node-cpu", "many"}, `--node-cpu "many"`},
 		"negative duration":        {[]string{"--pod-duration", "-1s"}, "--pod-duration"},

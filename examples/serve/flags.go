@@ -49,8 +49,8 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	if extra := flags.Args(); len(extra) > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q", extra[0])
 	}
-	if opts.nodes < 0 {
-		return options{}, fmt.Errorf("--nodes %d: want 0 or more", opts.nodes)
+	if opts.nodes < 0 || opts.nodes > cluster.MaxNodes {
+		return options{}, fmt.Errorf("--nodes %d: want 0 to %d", opts.nodes, cluster.MaxNodes)
 	}
 	if opts.podDuration < 0 {
 		return options{}, fmt.Errorf("--pod-duration %s: want 0 or more", opts.podDuration)

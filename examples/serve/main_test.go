@@ -141,7 +141,7 @@ func TestUsageErrors(t *testing.T) {
 		"an unknown gate":           {[]string{"--feature-gates", "Gang=true"}, `feature gate "Gang" is not known`},
 		"a gate that needs another": {[]string{"--feature-gates", "GenericWorkload=false"}, "GangScheduling needs GenericWorkload"},
 		"an unknown controller":     {[]string{"--controllers", "job,deployment"}, `there is no controller "deployment"`},
-		"fewer nodes than none":     {[]string{"--nodes", "-1"}, "--nodes -1: want 0 or more"},
+		"fewer nodes than none":     {[]string{"--nodes", "-1"}, "--nodes -1: want 0 to 100000"},
 		"a negative duration":       {[]string{"--pod-duration", "-1s"}, "--pod-duration -1s: want 0 or more"},
 	}
 	for name, tc := range cases {

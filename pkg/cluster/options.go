@@ -55,9 +55,12 @@ func (o Options) job() job.Options {
 	return options
 }
 
+// MaxNodes bounds Options.Nodes, so that a slip of the keyboard is an error and does not eat the machine's memory.
+const MaxNodes = 100_000
+
 func (o Options) validate() error {
-	if o.Nodes < 0 {
-		return fmt.Errorf("checking cluster options: Nodes is %d: want 0 or more", o.Nodes)
+	if o.Nodes < 0 || o.Nodes > MaxNodes {
+		return fmt.Errorf("checking cluster options: Nodes is %d: want 0 to %d", o.Nodes, MaxNodes)
 	}
 	if err := o.Gates.Validate(); err != nil {
 		return fmt.Errorf("checking cluster options: %w", err)

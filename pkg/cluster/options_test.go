@@ -27,7 +27,8 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		options cluster.Options
 		wantErr string
 	}{
-		"less than no node": {cluster.Options{Nodes: -1}, "checking cluster options: Nodes is -1: want 0 or more"},
+		"less than no node":   {cluster.Options{Nodes: -1}, "checking cluster options: Nodes is -1: want 0 to 100000"},
+		"more nodes than fit": {cluster.Options{Nodes: 1 << 31}, "want 0 to 100000"},
 		"gates that need one that is off": {
 			cluster.Options{Gates: features.Gates{}.With(features.GenericWorkload, false)},
 			"checking cluster options: ",

@@ -30,10 +30,45 @@ func (s *Server) WriteKubeconfig(path string) error {
 	if err != nil {
 		return fmt.Errorf("writing kubeconfig %s: %w", path, err)
 	}
-	if err := replaceFile(path, content); err != nil {
+	target, err := replaceable(path)
+	if err == nil {
+		err = replaceFile(target, content)
+	}
+	if err != nil {
 		return fmt.Errorf("writing kubeconfig %s: %w", path, err)
 	}
 	return nil
+}
+
+// replaceable returns the file that path leads to, which may not exist yet, if it is ours to replace.
+func replaceable(path string) (string, error) {
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is there and is no regular file: name another")
+	}
+	if info.Size() == 0 {
+		return target, nil
+	}
+	present, err := clientcmd.LoadFromFile(target)
+	if err != nil {
+		return "", fmt.Errorf("it is there and is no kubeconfig: name another: %w", err)
+	}
+	for name := range present.Clusters {
+		if name != kubeconfigName {
+			return "", fmt.Errorf("it is there and has the cluster %q, which would be lost: name another", name)
+		}
+	}
+	return target, nil
 }
 
 // replaceFile writes a file that only its owner can read, so that a reader sees all of it or what was there before.

@@ -62,9 +62,10 @@ func TestKubeconfigFile(t *testing.T) {
 
 	_, err := server.Listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)
+	require.NoError(t, server.WriteKubeconfig(path))
+	require.NoError(t, os.Chmod(path, 0o644)) // that of an earlier server, as somebody left it
 	second, err := server.Listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte("stale"), 0o644))
 	require.NoError(t, server.WriteKubeconfig(path))
 
 	info, err := os.Stat(path)
@@ -189,4 +190,30 @@ func TestStopClosesTheDoor(t *testing.T) {
 	assert.False(t, open)
 	_, err = client.Discovery().ServerVersion()
 	require.ErrorContains(t, err, "connection refused")
+}
+
+func TestKubeconfigOfOthersIsLeftAlone(t *testing.T) {
+	server := start(t, emulator.Options{})
+	_, err := server.Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	folder := t.TempDir()
+	const others = "apiVersion: v1\nkind: Config\nclusters: [{name: prod, cluster: {server: 'https://prod.invalid'}}]\n"
+	foreign := filepath.Join(folder, "foreign")
+	require.NoError(t, os.WriteFile(foreign, []byte(others), 0o600))
+	require.ErrorContains(t, server.WriteKubeconfig(foreign), `has the cluster "prod"`)
+	content, err := os.ReadFile(foreign)
+	require.NoError(t, err)
+	assert.Equal(t, others, string(content))
+	require.ErrorContains(t, server.WriteKubeconfig(folder), "no regular file")
+	require.NoError(t, os.WriteFile(foreign, []byte("a diary"), 0o600))
+	require.ErrorContains(t, server.WriteKubeconfig(foreign), "no kubeconfig")
+
+	target, link := filepath.Join(folder, "target"), filepath.Join(folder, "link")
+	require.NoError(t, os.WriteFile(target, nil, 0o600))
+	require.NoError(t, os.Symlink(target, link))
+	require.NoError(t, server.WriteKubeconfig(link))
+	require.NoError(t, server.WriteKubeconfig(link), "our own file may be replaced")
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&os.ModeSymlink)
 }
