@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/musterkube/muster/pkg/batch"
+	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
@@ -23,6 +24,7 @@ type jobsBenchmark struct {
 	jobs, pods               int
 	completions, parallelism int
 	nodes                    int
+	syncDelay                time.Duration
 	modes                    []string
 }
 
@@ -41,6 +43,7 @@ func (b *jobsBenchmark) flags(set *pflag.FlagSet) {
 	set.IntVar(&b.completions, "completions", 10_000, "completions of the Job in the mode indexed")
 	set.IntVar(&b.parallelism, "parallelism", 500, "parallelism of the Job in the mode indexed")
 	set.IntVar(&b.nodes, "nodes", 0, "how many nodes a scheduler and a kubelet run the pods on; with 0 each new pod is reported as succeeded in one write")
+	set.DurationVar(&b.syncDelay, "sync-delay", cluster.DefaultJobSyncDelay, "how long the Job controller gathers events of pods; the one of Kubernetes does for 1s")
 	set.StringSliceVar(&b.modes, "modes", modes(), "which modes to measure, each on a server of its own")
 }
 
@@ -68,7 +71,7 @@ func (b *jobsBenchmark) run(ctx context.Context, r *report) error {
 
 // measure runs the Jobs of one mode on a server of their own.
 func (b *jobsBenchmark) measure(ctx context.Context, mode string, r *report, speeds *table) error {
-	m, err := startMachinery(ctx, b.nodesFor(mode))
+	m, err := startMachinery(ctx, b.nodesFor(mode), b.syncDelay)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/controller/podgroupprotection"
 	"github.com/musterkube/muster/pkg/controller/ttl"
@@ -34,23 +34,23 @@ type part interface {
 }
 
 // startMachinery starts a server and the controllers. With nodes there are a scheduler and a kubelet too, under which
-// every pod ends well at once.
-func startMachinery(ctx context.Context, nodes []kubelet.Node) (*machinery, error) {
+// every pod ends well at once. syncDelay is how long the Job controller gathers events of pods.
+func startMachinery(ctx context.Context, nodes []kubelet.Node, syncDelay time.Duration) (*machinery, error) {
 	server, err := emulator.Start(ctx, emulator.Options{})
 	if err != nil {
 		return nil, err
 	}
 	m := &machinery{server: server, requests: newRequests(), failed: make(chan error, 1)}
 	ctx, m.cancel = context.WithCancel(ctx)
-	if err := m.startParts(ctx, nodes); err != nil {
+	if err := m.startParts(ctx, nodes, syncDelay); err != nil {
 		m.stop()
 		return nil, err
 	}
 	return m, nil
 }
 
-func (m *machinery) startParts(ctx context.Context, nodes []kubelet.Node) error {
-	jobs, errJobs := job.New(m.config("job controller"), job.Options{SyncDelay: cluster.DefaultJobSyncDelay})
+func (m *machinery) startParts(ctx context.Context, nodes []kubelet.Node, syncDelay time.Duration) error {
+	jobs, errJobs := job.New(m.config("job controller"), job.Options{SyncDelay: syncDelay})
 	protection, errProtection := podgroupprotection.New(m.config("podgroup protection"), podgroupprotection.Options{})
 	expiry, errExpiry := ttl.New(m.config("ttl"), ttl.Options{})
 	if err := errors.Join(errJobs, errProtection, errExpiry); err != nil {

@@ -17,10 +17,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 )
 
 // The exit codes of the program.
@@ -46,6 +49,8 @@ func benchmarks() map[string]benchmark {
 }
 
 func main() {
+	// What the libraries below log is not for this program's users.
+	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
@@ -71,8 +76,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // options are the flags that every benchmark has.
 type options struct {
-	output   string
-	profiles profiles
+	output         string
+	profiles       profiles
+	garbagePercent int
 }
 
 // parse finds out which benchmark is meant and reads its flags.
@@ -95,6 +101,7 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 	set.SortFlags = false
 	chosen.flags(set)
 	set.StringVar(&opts.output, "output", "table", "how to print: table or json")
+	set.IntVar(&opts.garbagePercent, "gogc", 400, "how much garbage may pile up, as GOGC says it; examples/serve has the same default, and Go 100")
 	set.StringVar(&opts.profiles.cpu, "cpu-profile", "", "file to write a CPU profile to")
 	set.StringVar(&opts.profiles.allocations, "alloc-profile", "", "file to write a profile of allocated memory to")
 	set.Usage = func() { fmt.Fprintf(usage, "Usage: bench %s [flags]\n\n%s", name, set.FlagUsages()) }
@@ -112,6 +119,8 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 
 // measure runs a benchmark and prints its report.
 func measure(ctx context.Context, chosen benchmark, opts options, stdout io.Writer) (err error) {
+	percent := debug.SetGCPercent(opts.garbagePercent)
+	defer debug.SetGCPercent(percent)
 	stop, err := opts.profiles.start()
 	if err != nil {
 		return err

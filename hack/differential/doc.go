@@ -7,7 +7,7 @@
 // of the libraries that the main module uses, which is also why this is a module of its own, and why the main module
 // must never import k8s.io/kubernetes.
 //
-//	go test ./...                              # 500 objects of each kind and operation
+//	go test -timeout 30m ./...                 # 500 objects of each kind and operation
 //	go test . -args -objects 20000 -seed 7     # more, and others
 //
 // The first build of the oracle compiles much of Kubernetes, which takes minutes.

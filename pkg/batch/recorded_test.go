@@ -137,13 +137,13 @@ func decode(t *testing.T, text []byte) *batchv1.Job {
 }
 
 // mergePatch applies a JSON merge patch (RFC 7386).
-func mergePatch(t *testing.T, target, patch []byte) []byte {
-	t.Helper()
+func mergePatch(tb testing.TB, target, patch []byte) []byte {
+	tb.Helper()
 	var into, from any
-	require.NoError(t, json.Unmarshal(target, &into))
-	require.NoError(t, json.Unmarshal(patch, &from))
+	require.NoError(tb, json.Unmarshal(target, &into))
+	require.NoError(tb, json.Unmarshal(patch, &from))
 	text, err := json.Marshal(merged(into, from))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return text
 }
 

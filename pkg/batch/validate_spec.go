@@ -213,7 +213,7 @@ func validateSelector(spec *batchv1.JobSpec, path *field.Path, rules jobRules) f
 	}
 	lenient := rules.old != nil && (metavalidation.LabelSelectorHasInvalidLabelValue(rules.old.Spec.Selector) ||
 		core.HasInvalidAffinitySelector(&rules.old.Spec.Template.Spec))
-	errs := metavalidation.ValidateLabelSelector(spec.Selector,
+	errs := core.ValidateLabelSelector(spec.Selector,
 		metavalidation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: lenient}, selectorPath)
 	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
 	if err == nil && !selector.Matches(labels.Set(spec.Template.Labels)) {

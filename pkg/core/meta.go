@@ -13,7 +13,7 @@ import (
 // ValidateObjectMeta validates the metadata of a new object as kube-apiserver 1.36 does, names of finalizers without a
 // domain included. A name that was generated must be there already.
 func ValidateObjectMeta(meta *metav1.ObjectMeta, namespaced bool, nameRule apivalidation.ValidateNameFunc, path *field.Path) field.ErrorList {
-	errs := apivalidation.ValidateObjectMeta(meta, namespaced, nameRule, path)
+	errs := metaInOrder(apivalidation.ValidateObjectMeta(meta, namespaced, nameRule, path), meta, path)
 	return append(as136(errs, path), validateFinalizers(meta, path)...)
 }
 
@@ -25,7 +25,13 @@ func ValidateObjectMetaUpdate(meta, old *metav1.ObjectMeta, path *field.Path) fi
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
 		return err.Field == generation && err.Detail == apivalidation.IsNegativeErrorMsg
 	})
-	return append(as136(errs, path), validateFinalizers(meta, path)...)
+	return append(as136(metaInOrder(errs, meta, path), path), validateFinalizers(meta, path)...)
+}
+
+func metaInOrder(errs field.ErrorList, meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {
+	labels, annotations := path.Child("labels"), path.Child("annotations")
+	errs = inOrder(errs, labels, func() field.ErrorList { return validateLabels(meta.Labels, labels) })
+	return inOrder(errs, annotations, func() field.ErrorList { return validateAnnotations(meta.Annotations, annotations) })
 }
 
 func validateFinalizers(meta *metav1.ObjectMeta, path *field.Path) field.ErrorList {

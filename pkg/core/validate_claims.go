@@ -19,8 +19,8 @@ func validateEphemeralVolume(volume *corev1.EphemeralVolumeSource, path *field.P
 		return field.ErrorList{field.Required(at, "")}
 	}
 	metaPath := at.Child("metadata")
-	errs := apivalidation.ValidateAnnotations(template.Annotations, metaPath.Child("annotations"))
-	errs = append(errs, metavalidation.ValidateLabels(template.Labels, metaPath.Child("labels"))...)
+	errs := validateAnnotations(template.Annotations, metaPath.Child("annotations"))
+	errs = append(errs, validateLabels(template.Labels, metaPath.Child("labels"))...)
 	errs = append(errs, onlyFields(template.ObjectMeta, sets.New("Annotations", "Labels"), "cannot be set", metaPath)...)
 	return append(errs, validateClaim(&template.Spec, at.Child("spec"))...)
 }
@@ -68,7 +68,7 @@ func validateAccessModes(claim *corev1.PersistentVolumeClaimSpec, path *field.Pa
 		errs = append(errs, field.Required(modesPath, "at least 1 access mode is required"))
 	}
 	if claim.Selector != nil {
-		errs = append(errs, metavalidation.ValidateLabelSelector(claim.Selector, metavalidation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
+		errs = append(errs, ValidateLabelSelector(claim.Selector, metavalidation.LabelSelectorValidationOptions{}, path.Child("selector"))...)
 	}
 	single, shared := false, false
 	for _, mode := range claim.AccessModes {

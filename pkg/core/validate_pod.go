@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -54,8 +53,8 @@ func ValidatePodTemplateUpdate(template, old *corev1.PodTemplateSpec, path *fiel
 		rules.forgive(&old.Spec, &old.ObjectMeta)
 	}
 	specPath, annotationsPath := path.Child("spec"), path.Child("annotations")
-	errs := metavalidation.ValidateLabels(template.Labels, path.Child("labels"))
-	errs = append(errs, apivalidation.ValidateAnnotations(template.Annotations, annotationsPath)...)
+	errs := validateLabels(template.Labels, path.Child("labels"))
+	errs = append(errs, validateAnnotations(template.Annotations, annotationsPath)...)
 	errs = append(errs, validatePodAnnotations(template.Annotations, &template.Spec, annotationsPath, rules)...)
 	errs = append(errs, validatePodSpec(&template.Spec, specPath, rules)...)
 	errs = append(errs, validateProfilesMatch(&template.ObjectMeta, &template.Spec, specPath)...)

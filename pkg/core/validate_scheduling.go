@@ -233,8 +233,8 @@ func (c *specCheck) podAffinity(required []corev1.PodAffinityTerm, preferred []c
 
 func (c *specCheck) podAffinityTerm(term *corev1.PodAffinityTerm, path *field.Path) field.ErrorList {
 	options := metavalidation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: c.affinitySelectors}
-	errs := metavalidation.ValidateLabelSelector(term.LabelSelector, options, path.Child("labelSelector"))
-	errs = append(errs, metavalidation.ValidateLabelSelector(term.NamespaceSelector, options, path.Child("namespaceSelector"))...)
+	errs := ValidateLabelSelector(term.LabelSelector, options, path.Child("labelSelector"))
+	errs = append(errs, ValidateLabelSelector(term.NamespaceSelector, options, path.Child("namespaceSelector"))...)
 	for _, namespace := range term.Namespaces {
 		errs = append(errs, invalidEach(path.Child("namespace"), namespace, apivalidation.ValidateNamespaceName(namespace, false))...)
 	}
@@ -336,7 +336,7 @@ func (c *specCheck) spreadConstraints(path *field.Path) field.ErrorList {
 			errs = append(errs, validateLabelKeys(constraint.MatchLabelKeys, nil, constraint.LabelSelector, at)...)
 		}
 		if !c.spreadSelectors {
-			errs = append(errs, metavalidation.ValidateLabelSelector(constraint.LabelSelector,
+			errs = append(errs, ValidateLabelSelector(constraint.LabelSelector,
 				metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -36,7 +35,7 @@ func validatePodSpec(spec *corev1.PodSpec, path *field.Path, rules specRules) fi
 	errs = append(errs, check.podResources(path)...)
 	errs = append(errs, check.hostNetworkPorts(path.Child("containers"))...)
 	errs = append(errs, validatePolicies(spec, path)...)
-	errs = append(errs, metavalidation.ValidateLabels(spec.NodeSelector, path.Child("nodeSelector"))...)
+	errs = append(errs, validateLabels(spec.NodeSelector, path.Child("nodeSelector"))...)
 	errs = append(errs, check.podSecurity(path.Child("securityContext"))...)
 	errs = append(errs, check.affinity(path.Child("affinity"))...)
 	errs = append(errs, validateDNSConfig(spec, path.Child("dnsConfig"))...)

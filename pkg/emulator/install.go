@@ -102,7 +102,7 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		Convertor:                   i.scheme,
 		ConvertabilityChecker:       i.scheme,
 		Defaulter:                   i.scheme,
-		UnsafeConvertor:             runtime.UnsafeObjectConvertor(i.scheme.Scheme),
+		UnsafeConvertor:             leanConvertor{runtime.UnsafeObjectConvertor(i.scheme.Scheme)},
 		Namer:                       runtime.Namer(meta.NewAccessor()),
 		TypeConverter:               openapi.TypeConverter(),
 		EquivalentResourceRegistry:  i.server.EquivalentResourceRegistry,

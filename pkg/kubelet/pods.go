@@ -30,6 +30,9 @@ func (k *Kubelet) syncPod(ctx context.Context, key task) error {
 	if r == nil {
 		return nil
 	}
+	if beingRemoved(r.pod) {
+		return nil
+	}
 	now := k.clock.Now()
 	next := r.advance(now)
 	if !core.PodFinished(r.pod) {
@@ -115,10 +118,16 @@ func (k *Kubelet) writeStatus(ctx context.Context, r *run, status *corev1.PodSta
 	switch {
 	case err == nil:
 		r.pod = written
-	case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err):
+	case !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !isOfAnother(err):
 		return fmt.Errorf("writing status of pod %s/%s: %w", r.pod.Namespace, r.pod.Name, err)
 	}
 	return nil
+}
+
+// isOfAnother says whether a patch was refused because it names another UID than the stored object has.
+func isOfAnother(err error) bool {
+	cause, found := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return apierrors.IsInvalid(err) && found && cause.Field == "metadata.uid"
 }
 
 // statusPatch returns the strategic merge patch that gives the pod its new status, nil if there is nothing to change.
@@ -140,6 +149,13 @@ func statusPatch(pod *corev1.Pod, status *corev1.PodStatus) ([]byte, error) {
 		return nil, err
 	}
 	return strategicpatch.CreateTwoWayMergePatch(anonymous, after, corev1.Pod{})
+}
+
+// beingRemoved says whether the API server is about to remove the pod by itself. It must not be written any more: a write
+// makes the server remove it once more, and by then another pod may have its name.
+func beingRemoved(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && len(pod.Finalizers) == 0 &&
+		pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
 }
 
 // finishDeletion removes a pod that is over and was to be deleted. If its grace period is zero, the API server does so

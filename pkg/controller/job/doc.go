@@ -23,14 +23,18 @@
 //
 // Pods carry the finalizer batch.kubernetes.io/job-tracking until the status of their Job accounts for them (KEP-2307).
 // Status, finalizers and completed indexes hold all there is to know, so a controller may stop at any point and another
-// may go on: no pod is counted twice, and finished work is not run again. Nothing but the pace depends on memory:
-// expectations of own writes, the back-off record (it starts anew) and the marks of what was written last.
+// may go on: no pod is counted twice, and finished work is not run again. What a controller remembers of its own writes
+// only keeps it from acting before its caches show them; the back-off is the one thing that starts anew with another
+// controller. Against caches that lag for other reasons there is this: a controller does nothing before its caches are
+// as new as the API server was when it started, a status is never written over a newer one, and a pod that may have
+// been made although the answer was lost is looked for.
 //
 // # How it is built
 //
 // A sync fetches, decides and applies. Fetch takes a snapshot of the Job, its pods, the clock and what this process is
 // waiting for. Decide is pure: it tells the outcome, the pods to make or delete, and the status. Apply writes: pods,
-// then status with the pods that are about to be counted, then finalizers, then status with the counts.
+// then the status with the pods that are about to be counted, then finalizers, then the status with the counts. An
+// outcome that stops pods is stored before they are stopped.
 //
 // # What it does not do
 //

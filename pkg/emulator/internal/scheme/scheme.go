@@ -11,7 +11,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
-	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 // Scheme is the runtime.Scheme of the emulator with the codecs that are made from it. It does not change once made, so
@@ -68,25 +67,4 @@ func (s *Scheme) StorageVersion(resource schema.GroupResource) schema.GroupVersi
 		return versions[0]
 	}
 	return schema.GroupVersion{Group: resource.Group, Version: runtime.APIVersionInternal}
-}
-
-// StorageCodec returns the codec that writes the objects of gv to storage as protobuf and reads them back. As in
-// Kubernetes, reading applies the defaults again.
-func (s *Scheme) StorageCodec(gv schema.GroupVersion) runtime.Codec {
-	return storageCodec{s.Codecs.CodecForVersions(s.protobuf, s.Codecs.UniversalDeserializer(), gv, gv)}
-}
-
-// storageCodec leaves kind and version of what it reads empty, as those of internal objects are. They would show on the
-// items of lists otherwise.
-type storageCodec struct{ runtime.Codec }
-
-// Decode implements runtime.Decoder. It comes early in the goroutines that update an object and in those that decode an
-// event of a watch.
-func (c storageCodec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	stack.Reserve()
-	obj, kind, err := c.Codec.Decode(data, defaults, into)
-	if err == nil {
-		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	}
-	return obj, kind, err
 }
