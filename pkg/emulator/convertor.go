@@ -36,7 +36,7 @@ func withoutManagedFields(obj runtime.Object) runtime.Object {
 	}
 	copied := reflect.New(value.Type().Elem())
 	copied.Elem().Set(value.Elem())
-	lean, ok := copied.Interface().(runtime.Object)
+	lean, ok := reflect.TypeAssert[runtime.Object](copied)
 	if !ok {
 		return obj
 	}

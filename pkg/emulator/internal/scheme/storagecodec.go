@@ -88,7 +88,7 @@ func (c storageCodec) instance(kind schema.GroupVersionKind, into runtime.Object
 		return nil
 	}
 	if into == nil {
-		into, _ = reflect.New(t).Interface().(runtime.Object)
+		into, _ = reflect.TypeAssert[runtime.Object](reflect.New(t))
 	}
 	if reflect.TypeOf(into) != reflect.PointerTo(t) {
 		return nil
