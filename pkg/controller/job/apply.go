@@ -11,13 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/musterkube/muster/pkg/core"
 )
 
 // applyPods makes or deletes the pods of a plan.
-func (r *reconciler) applyPods(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision) podResult {
+func (r *reconciler) applyPods(ctx context.Context, key jobKey, s *snapshot, d *decision) podResult {
 	switch plan := &d.pods; {
 	case plan.counted:
 		return deletePods(plan.delete, func(pod *corev1.Pod) error { return r.deletePod(ctx, s.job, pod) })
@@ -31,8 +30,8 @@ func (r *reconciler) applyPods(ctx context.Context, key cache.ObjectName, s *sna
 }
 
 // deleteUncounted deletes pods after it has taken their finalizer, so that their end is not counted.
-func (r *reconciler) deleteUncounted(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pods []*corev1.Pod) podResult {
-	r.memory.expectDeletions(key, job.UID, len(pods))
+func (r *reconciler) deleteUncounted(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) podResult {
+	r.memory.expectDeletions(key, len(pods))
 	return deletePods(pods, func(pod *corev1.Pod) error {
 		err := r.removeFinalizer(ctx, key, job, pod)
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -43,7 +42,7 @@ func (r *reconciler) deleteUncounted(ctx context.Context, key cache.ObjectName, 
 		}
 		if err != nil {
 			// No event will tell of this deletion.
-			r.memory.deletionObserved(key, job.UID)
+			r.memory.deletionObserved(key)
 		}
 		return err
 	})
@@ -82,13 +81,13 @@ func (r *reconciler) deletePod(ctx context.Context, job *batchv1.Job, pod *corev
 
 // createPods makes pods in batches of 1, 2, 4 and so on. Where all of them would fail, for want of quota for instance,
 // one request and one event say so rather than hundreds. After a batch with an error the rest is left to a later sync.
-func (r *reconciler) createPods(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision) podResult {
+func (r *reconciler) createPods(ctx context.Context, key jobKey, s *snapshot, d *decision) podResult {
 	planned := d.pods.create
 	template, err := podTemplate(s.job, s.podGroup)
 	if err != nil {
 		return podResult{err: err}
 	}
-	r.memory.expectCreations(key, s.job.UID, len(planned))
+	r.memory.expectCreations(key, len(planned))
 	var result podResult
 	failed := 0
 	for size := 1; len(planned) > 0; size *= 2 {
@@ -108,7 +107,7 @@ func (r *reconciler) createPods(ctx context.Context, key cache.ObjectName, s *sn
 	}
 	for range failed + len(planned) {
 		// No event will tell of a pod that was not made.
-		r.memory.creationObserved(key, s.job.UID)
+		r.memory.creationObserved(key)
 	}
 	r.metrics.podsCreated(creationReason(s.job, d.tally), int(result.created), failed)
 	return result
@@ -116,19 +115,19 @@ func (r *reconciler) createPods(ctx context.Context, key cache.ObjectName, s *sn
 
 // createPod makes one pod and tells of it. In a namespace that is being deleted nothing can be made, and nothing needs
 // to be said: the pod then passes for made, and is expected until the Job goes too.
-func (r *reconciler) createPod(ctx context.Context, key cache.ObjectName, job *batchv1.Job, template *corev1.Pod, planned newPod) error {
+func (r *reconciler) createPod(ctx context.Context, key jobKey, job *batchv1.Job, template *corev1.Pod, planned newPod) error {
 	pod, err := r.kube.CoreV1().Pods(job.Namespace).Create(ctx, fromTemplate(template, job, planned), metav1.CreateOptions{})
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil
 	case err != nil:
 		if isUncertain(err) {
-			r.memory.change(key, job.UID, func(record *jobRecord) { record.uncertain = true })
+			r.memory.change(key, func(record *jobRecord) { record.uncertain = true })
 		}
 		r.events.tell(ctx, job, podNotCreated(err))
 		return fmt.Errorf("creating pod: %w", err)
 	}
-	r.memory.wrotePod(key, job.UID, pod.ResourceVersion)
+	r.memory.wrotePod(key, pod.ResourceVersion)
 	r.events.tell(ctx, job, podCreated(pod.Name))
 	return nil
 }
@@ -146,13 +145,13 @@ func creationReason(job *batchv1.Job, t *tally) string {
 }
 
 // removeFinalizer takes the tracking finalizer from a pod. One without it is left alone.
-func (r *reconciler) removeFinalizer(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pod *corev1.Pod) error {
+func (r *reconciler) removeFinalizer(ctx context.Context, key jobKey, job *batchv1.Job, pod *corev1.Pod) error {
 	if !hasFinalizer(pod) {
 		return nil
 	}
 	patched, err := r.patchPod(ctx, pod, finalizerPatch(pod.UID, ""))
 	if err == nil {
-		r.memory.wrotePod(key, job.UID, patched.ResourceVersion)
+		r.memory.wrotePod(key, patched.ResourceVersion)
 	}
 	return err
 }

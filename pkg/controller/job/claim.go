@@ -11,13 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 )
 
 // claimPods returns the pods that are the Job's: those that it controls and that match its selector. It adopts pods
 // that match and that nothing controls, and releases those that it controls and that do not match any more. Errors of
 // several pods come as one.
-func (r *reconciler) claimPods(ctx context.Context, key cache.ObjectName, job *batchv1.Job) ([]*corev1.Pod, error) {
+func (r *reconciler) claimPods(ctx context.Context, key jobKey, job *batchv1.Job) ([]*corev1.Pod, error) {
 	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
 	if err != nil {
 		return nil, fmt.Errorf("reading the selector: %w", err)
@@ -71,7 +70,7 @@ func (r *reconciler) releaseOther(ctx context.Context, job *batchv1.Job, pod *co
 // adoption takes over the pods that nothing controls, in one sync.
 type adoption struct {
 	*reconciler
-	key cache.ObjectName
+	key jobKey
 	job *batchv1.Job
 	// allowed is the answer of the API server to whether the Job still exists; it is asked once, before the first pod.
 	allowed *error
@@ -93,7 +92,7 @@ func (a *adoption) adopt(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, err
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
-	a.memory.wrotePod(a.key, a.job.UID, patched.ResourceVersion)
+	a.memory.wrotePod(a.key, patched.ResourceVersion)
 	if hasFinalizer(pod) {
 		return pod, nil
 	}

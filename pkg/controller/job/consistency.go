@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/client-go/tools/cache"
 )
 
 // errStale is returned by a sync that came before the caches showed what the sync before it wrote. It is tried again
@@ -20,7 +18,7 @@ type progress interface {
 
 // upToDate returns an error that wraps errStale unless both caches show the last writes for a Job. It takes resource
 // versions for growing integers, as Kubernetes guarantees since 1.35 (KEP-5504).
-func (r *reconciler) upToDate(key cache.ObjectName) error {
+func (r *reconciler) upToDate(key jobKey) error {
 	r.memory.mu.Lock()
 	defer r.memory.mu.Unlock()
 	record := r.memory.records[key]
@@ -56,13 +54,13 @@ func isBehind(store progress, resource, version string) error {
 }
 
 // wrotePod notes the version of a pod that was written for a Job.
-func (m *memory) wrotePod(key cache.ObjectName, uid types.UID, version string) {
-	m.change(key, uid, func(r *jobRecord) { r.podVersion = laterVersion(r.podVersion, version) })
+func (m *memory) wrotePod(key jobKey, version string) {
+	m.change(key, func(r *jobRecord) { r.podVersion = laterVersion(r.podVersion, version) })
 }
 
 // wroteJob notes the version of a Job whose status was written.
-func (m *memory) wroteJob(key cache.ObjectName, uid types.UID, version string) {
-	m.change(key, uid, func(r *jobRecord) { r.jobVersion = laterVersion(r.jobVersion, version) })
+func (m *memory) wroteJob(key jobKey, version string) {
+	m.change(key, func(r *jobRecord) { r.jobVersion = laterVersion(r.jobVersion, version) })
 }
 
 func laterVersion(a, b string) string {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -175,7 +174,7 @@ func (r *reconciler) work(ctx context.Context) {
 	stop := inBackground(ctx, func(lasting context.Context) {
 		var workers sync.WaitGroup
 		for range r.opts.Workers {
-			workers.Go(func() { drain(ctx, r.queue, func(key cache.ObjectName) { r.processJob(lasting, key) }) })
+			workers.Go(func() { drain(ctx, r.queue, func(key jobKey) { r.processJob(lasting, key) }) })
 			workers.Go(func() { drain(ctx, r.orphans, func(key orphanKey) { r.processOrphan(lasting, key) }) })
 		}
 		workers.Wait()
@@ -222,7 +221,7 @@ func drain[K comparable](ctx context.Context, q queue[K], process func(K)) {
 }
 
 // processJob syncs a Job and sees to it that a sync which failed comes again.
-func (r *reconciler) processJob(ctx context.Context, key cache.ObjectName) {
+func (r *reconciler) processJob(ctx context.Context, key jobKey) {
 	err := r.sync(ctx, key)
 	switch {
 	case err == nil:

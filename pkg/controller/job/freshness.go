@@ -113,9 +113,9 @@ func isUncertain(err error) bool {
 
 // checkUncertain sees to it that a pod which may have been made is in the cache if it was, so that no other is made in
 // its place. Errors that wrap errStale say that it is and the cache does not show it yet.
-func (r *reconciler) checkUncertain(ctx context.Context, key cache.ObjectName, job *batchv1.Job) error {
+func (r *reconciler) checkUncertain(ctx context.Context, key jobKey, job *batchv1.Job) error {
 	uncertain := false
-	r.memory.view(key, job.UID, func(record *jobRecord) { uncertain = record.uncertain })
+	r.memory.view(key, func(record *jobRecord) { uncertain = record.uncertain })
 	if !uncertain {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (r *reconciler) checkUncertain(ctx context.Context, key cache.ObjectName, j
 			return fmt.Errorf("looking for pod %s: %w", klog.KObj(pod), errStale)
 		}
 	}
-	r.memory.change(key, job.UID, func(record *jobRecord) { record.uncertain = false })
+	r.memory.change(key, func(record *jobRecord) { record.uncertain = false })
 	return nil
 }
 

@@ -8,8 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
@@ -23,7 +21,7 @@ import (
 //
 // What is found must be the Job's own, and unambiguous. Otherwise the pods are made without a group, as those of a Job
 // that was started before there were Workloads, or whose Workload the user has deleted.
-func (r *reconciler) ensureGroup(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pods []*corev1.Pod) (string, error) {
+func (r *reconciler) ensureGroup(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) (string, error) {
 	if r.workloads == nil {
 		return "", nil
 	}
@@ -42,12 +40,12 @@ func (r *reconciler) ensureGroup(ctx context.Context, key cache.ObjectName, job 
 }
 
 // ensureWorkload returns the Workload of the Job, nil for none.
-func (r *reconciler) ensureWorkload(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pods []*corev1.Pod) (*schedulingv1alpha2.Workload, error) {
+func (r *reconciler) ensureWorkload(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) (*schedulingv1alpha2.Workload, error) {
 	found, err := byIndex[*schedulingv1alpha2.Workload](r.workloads, workloadsByJob, indexKey(job.Namespace, job.Name))
 	if err != nil {
 		return nil, err
 	}
-	if made := r.memory.workload(key, job.UID); made != nil && len(found) == 0 && isBehind(r.workloads, "workloads", made.ResourceVersion) != nil {
+	if made := r.memory.workload(key); made != nil && len(found) == 0 && isBehind(r.workloads, "workloads", made.ResourceVersion) != nil {
 		found = append(found, made)
 	}
 	var workload *schedulingv1alpha2.Workload
@@ -92,7 +90,7 @@ func onlyOwned[T metav1.Object](ctx context.Context, job *batchv1.Job, found []T
 	}
 }
 
-func (r *reconciler) createWorkload(ctx context.Context, key cache.ObjectName, job *batchv1.Job) (*schedulingv1alpha2.Workload, error) {
+func (r *reconciler) createWorkload(ctx context.Context, key jobKey, job *batchv1.Job) (*schedulingv1alpha2.Workload, error) {
 	wanted, err := builder.FromJob(job, r.builderOptions())
 	if err != nil || wanted == nil {
 		return nil, err
@@ -110,17 +108,17 @@ func (r *reconciler) createWorkload(ctx context.Context, key cache.ObjectName, j
 		return nil, err
 	}
 	r.events.tell(ctx, job, workloadCreated(made.Name, job.Name))
-	r.memory.change(key, job.UID, func(record *jobRecord) { record.workload = made })
+	r.memory.change(key, func(record *jobRecord) { record.workload = made })
 	return made, nil
 }
 
 // ensurePodGroup returns the PodGroup of the Job, nil for none. One that the user has deleted is made again.
-func (r *reconciler) ensurePodGroup(ctx context.Context, key cache.ObjectName, job *batchv1.Job, workload *schedulingv1alpha2.Workload) (*schedulingv1alpha2.PodGroup, error) {
+func (r *reconciler) ensurePodGroup(ctx context.Context, key jobKey, job *batchv1.Job, workload *schedulingv1alpha2.Workload) (*schedulingv1alpha2.PodGroup, error) {
 	found, err := byIndex[*schedulingv1alpha2.PodGroup](r.podGroups, podGroupsByWorkload, indexKey(workload.Namespace, workload.Name))
 	if err != nil {
 		return nil, err
 	}
-	if made := r.memory.podGroup(key, job.UID); made != nil && len(found) == 0 && isBehind(r.podGroups, "podgroups", made.ResourceVersion) != nil {
+	if made := r.memory.podGroup(key); made != nil && len(found) == 0 && isBehind(r.podGroups, "podgroups", made.ResourceVersion) != nil {
 		found = append(found, made)
 	}
 	if len(found) == 0 {
@@ -129,7 +127,7 @@ func (r *reconciler) ensurePodGroup(ctx context.Context, key cache.ObjectName, j
 	return onlyOwned(ctx, job, found), nil
 }
 
-func (r *reconciler) createPodGroup(ctx context.Context, key cache.ObjectName, job *batchv1.Job, workload *schedulingv1alpha2.Workload) (*schedulingv1alpha2.PodGroup, error) {
+func (r *reconciler) createPodGroup(ctx context.Context, key jobKey, job *batchv1.Job, workload *schedulingv1alpha2.Workload) (*schedulingv1alpha2.PodGroup, error) {
 	wanted, err := builder.PodGroups(workload, r.builderOptions())
 	if err != nil {
 		return nil, err
@@ -145,7 +143,7 @@ func (r *reconciler) createPodGroup(ctx context.Context, key cache.ObjectName, j
 		r.tellNotMade(ctx, job, "PodGroup", err)
 		return nil, err
 	}
-	r.memory.change(key, job.UID, func(record *jobRecord) { record.podGroup = made })
+	r.memory.change(key, func(record *jobRecord) { record.podGroup = made })
 	return made, nil
 }
 
@@ -161,12 +159,12 @@ func (r *reconciler) builderOptions() builder.Options {
 	return builder.Options{BuiltInNames: r.opts.Parity, PolicyOnly: r.opts.Parity}
 }
 
-func (m *memory) workload(key cache.ObjectName, uid types.UID) (workload *schedulingv1alpha2.Workload) {
-	m.view(key, uid, func(r *jobRecord) { workload = r.workload })
+func (m *memory) workload(key jobKey) (workload *schedulingv1alpha2.Workload) {
+	m.view(key, func(r *jobRecord) { workload = r.workload })
 	return workload
 }
 
-func (m *memory) podGroup(key cache.ObjectName, uid types.UID) (group *schedulingv1alpha2.PodGroup) {
-	m.view(key, uid, func(r *jobRecord) { group = r.podGroup })
+func (m *memory) podGroup(key jobKey) (group *schedulingv1alpha2.PodGroup) {
+	m.view(key, func(r *jobRecord) { group = r.podGroup })
 	return group
 }

@@ -43,14 +43,22 @@ func lastState[T any](object any) (T, bool) {
 	return typed, ok
 }
 
-func keyOf(job *batchv1.Job) cache.ObjectName { return cache.MetaObjectToName(job) }
+// queueKey returns the key under which job is synced. With the UID in it the sync of a Job never waits for one of a Job
+// of the same name that is gone, whose requests may still be under way.
+func (r *reconciler) queueKey(job *batchv1.Job) jobKey {
+	key := keyOf(job)
+	if r.opts.Parity {
+		key.uid = ""
+	}
+	return key
+}
 
 func (r *reconciler) jobAdded(job *batchv1.Job) {
 	if !r.manages(job) {
 		r.metrics.managedByOther(batch.ManagedBy(job))
 		return
 	}
-	r.queue.Add(keyOf(job))
+	r.queue.Add(r.queueKey(job))
 }
 
 func (r *reconciler) jobUpdated(old, job *batchv1.Job) {
@@ -66,7 +74,7 @@ func (r *reconciler) jobUpdated(old, job *batchv1.Job) {
 	if _, finished := batch.Finished(job); finished {
 		// Nothing is left to remember. Pods should have lost their finalizer before; what went wrong is caught when the
 		// news of that has had time to come.
-		r.memory.forget(keyOf(job), job.UID)
+		r.memory.forget(keyOf(job))
 		r.orphanPodsOf(job, finishedOrphanDelay)
 		return
 	}
@@ -75,15 +83,16 @@ func (r *reconciler) jobUpdated(old, job *batchv1.Job) {
 		delay = 0
 	}
 	// A deadline that was set or changed needs no more than that sync, which sees to the next one.
-	r.queue.AddAfter(keyOf(job), delay)
+	r.queue.AddAfter(r.queueKey(job), delay)
 }
 
 func (r *reconciler) jobDeleted(job *batchv1.Job) {
 	if !r.manages(job) {
 		return
 	}
-	r.memory.forget(keyOf(job), job.UID)
-	r.queue.Add(keyOf(job))
+	// A sync that is under way may bring the record back; the one that follows drops it.
+	r.memory.forget(keyOf(job))
+	r.queue.Add(r.queueKey(job))
 	r.orphanPodsOf(job, 0)
 }
 
@@ -127,7 +136,7 @@ func (r *reconciler) podAdded(pod *corev1.Pod) {
 	case job == nil:
 		r.orphanLeft(pod, false)
 	case r.manages(job):
-		r.memory.creationObserved(keyOf(job), job.UID)
+		r.memory.creationObserved(keyOf(job))
 		r.podChanged(job, pod)
 	}
 }
@@ -171,7 +180,7 @@ func (r *reconciler) podSeen(pod *corev1.Pod, owner *metav1.OwnerReference) {
 	}
 	// Whether the pod had the finalizer before does not count: several updates may have come as one.
 	if !hasFinalizer(pod) {
-		r.memory.removalObserved(keyOf(job), job.UID, pod.UID)
+		r.memory.removalObserved(keyOf(job), pod.UID)
 	}
 	r.podChanged(job, pod)
 }
@@ -184,7 +193,7 @@ func (r *reconciler) podChanged(job *batchv1.Job, pod *corev1.Pod) {
 		}
 		return
 	}
-	r.queue.AddAfter(keyOf(job), r.opts.SyncDelay)
+	r.queue.AddAfter(r.queueKey(job), r.opts.SyncDelay)
 }
 
 // orphanAppeared sees to a pod that nothing controls: the finalizer goes, and Jobs may want to adopt it.
@@ -199,7 +208,7 @@ func (r *reconciler) orphanAppeared(pod *corev1.Pod, adoptable bool) {
 	jobs, _ := r.jobs.GetPodJobs(pod)
 	for i := range jobs {
 		if r.manages(&jobs[i]) {
-			r.queue.AddAfter(keyOf(&jobs[i]), r.opts.SyncDelay)
+			r.queue.AddAfter(r.queueKey(&jobs[i]), r.opts.SyncDelay)
 		}
 	}
 }
@@ -223,11 +232,11 @@ func (r *reconciler) podDeleted(pod *corev1.Pod, gone bool) {
 		r.orphanLeft(pod, gone)
 		return
 	}
-	r.memory.deletionObserved(keyOf(job), job.UID)
+	r.memory.deletionObserved(keyOf(job))
 	if gone || !hasFinalizer(pod) {
-		r.memory.removalObserved(keyOf(job), job.UID, pod.UID)
+		r.memory.removalObserved(keyOf(job), pod.UID)
 	}
-	r.queue.AddAfter(keyOf(job), r.opts.SyncDelay)
+	r.queue.AddAfter(r.queueKey(job), r.opts.SyncDelay)
 }
 
 // orphanLeft clears the finalizer of a pod that no sync will see to: its Job has ended, or is not known here. A Job that

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
@@ -13,23 +14,29 @@ import (
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 )
 
+// jobKey is one Job: the UID keeps it apart from another of the same name, before it or after it. In a queue a controller
+// with parity leaves the UID empty, and takes the Job that has the name.
+type jobKey struct {
+	cache.ObjectName
+	uid types.UID
+}
+
+func keyOf(job *batchv1.Job) jobKey {
+	return jobKey{ObjectName: cache.MetaObjectToName(job), uid: job.UID}
+}
+
 // memory is what a controller remembers of its own writes until its caches show them. All of it may be lost: syncs then
-// go by what the API holds.
-//
-// There is one record a Job: a Job that is deleted and made anew under the same name is another one, by its UID, and
-// inherits nothing.
+// go by what the API holds. A Job that is made anew under the name of one that was deleted inherits nothing.
 type memory struct {
 	clock   clock.PassiveClock
 	timeout time.Duration
 
 	mu      sync.Mutex
-	records map[cache.ObjectName]*jobRecord
+	records map[jobKey]*jobRecord
 }
 
 // jobRecord is the memory of one Job.
 type jobRecord struct {
-	uid types.UID
-
 	// creations and deletions count the pods that were made and deleted and have not been seen yet. They are not more
 	// than a guess, since a pod may be seen before it is expected: below zero is fulfilled too.
 	creations, deletions int
@@ -56,73 +63,71 @@ type jobRecord struct {
 }
 
 func newMemory(clock clock.PassiveClock, timeout time.Duration) *memory {
-	return &memory{clock: clock, timeout: timeout, records: map[cache.ObjectName]*jobRecord{}}
+	return &memory{clock: clock, timeout: timeout, records: map[jobKey]*jobRecord{}}
 }
 
-// change runs f on the record of a Job, which is made if there is none for that UID.
-func (m *memory) change(key cache.ObjectName, uid types.UID, f func(*jobRecord)) {
+// change runs f on the record of a Job, which is made if there is none.
+func (m *memory) change(key jobKey, f func(*jobRecord)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.records[key]
-	if r == nil || r.uid != uid {
-		r = &jobRecord{uid: uid}
+	if r == nil {
+		r = &jobRecord{}
 		m.records[key] = r
 	}
 	f(r)
 }
 
-// view runs f on the record of a Job, which is empty if there is none for that UID.
-func (m *memory) view(key cache.ObjectName, uid types.UID, f func(*jobRecord)) {
+// view runs f on the record of a Job, an empty one if there is none.
+func (m *memory) view(key jobKey, f func(*jobRecord)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.records[key]
-	if r == nil || r.uid != uid {
-		r = &jobRecord{uid: uid}
+	if r == nil {
+		r = &jobRecord{}
 	}
 	f(r)
 }
 
-// forget drops the record of a Job. With a UID it drops that Job's alone, without one any of that name.
-func (m *memory) forget(key cache.ObjectName, uid types.UID) {
+// forget drops the record of a Job.
+func (m *memory) forget(key jobKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.records[key]; r != nil && (uid == "" || r.uid == uid) {
-		delete(m.records, key)
-	}
+	delete(m.records, key)
 }
 
 // expectCreations sets the pods that are about to be made; deletions are expected no more.
-func (m *memory) expectCreations(key cache.ObjectName, uid types.UID, n int) {
-	m.change(key, uid, func(r *jobRecord) { r.creations, r.deletions, r.expectedAt = n, 0, m.clock.Now() })
+func (m *memory) expectCreations(key jobKey, n int) {
+	m.change(key, func(r *jobRecord) { r.creations, r.deletions, r.expectedAt = n, 0, m.clock.Now() })
 }
 
 // expectDeletions sets the pods that are about to be deleted; creations are expected no more.
-func (m *memory) expectDeletions(key cache.ObjectName, uid types.UID, n int) {
-	m.change(key, uid, func(r *jobRecord) { r.creations, r.deletions, r.expectedAt = 0, n, m.clock.Now() })
+func (m *memory) expectDeletions(key jobKey, n int) {
+	m.change(key, func(r *jobRecord) { r.creations, r.deletions, r.expectedAt = 0, n, m.clock.Now() })
 }
 
 // creationObserved lowers the expected creations: a pod was seen, or was not made after all.
-func (m *memory) creationObserved(key cache.ObjectName, uid types.UID) {
-	m.view(key, uid, func(r *jobRecord) { r.creations-- })
+func (m *memory) creationObserved(key jobKey) {
+	m.view(key, func(r *jobRecord) { r.creations-- })
 }
 
 // deletionObserved lowers the expected deletions.
-func (m *memory) deletionObserved(key cache.ObjectName, uid types.UID) {
-	m.view(key, uid, func(r *jobRecord) { r.deletions-- })
+func (m *memory) deletionObserved(key jobKey) {
+	m.view(key, func(r *jobRecord) { r.deletions-- })
 }
 
 // settled reports whether nothing is expected, or has been for too long.
-func (m *memory) settled(key cache.ObjectName, uid types.UID) bool {
+func (m *memory) settled(key jobKey) bool {
 	settled := false
-	m.view(key, uid, func(r *jobRecord) {
+	m.view(key, func(r *jobRecord) {
 		settled = (r.creations <= 0 && r.deletions <= 0) || m.clock.Since(r.expectedAt) > m.timeout
 	})
 	return settled
 }
 
 // expectRemovals notes pods that are about to lose their finalizer.
-func (m *memory) expectRemovals(key cache.ObjectName, uid types.UID, pods []types.UID) {
-	m.change(key, uid, func(r *jobRecord) {
+func (m *memory) expectRemovals(key jobKey, pods []types.UID) {
+	m.change(key, func(r *jobRecord) {
 		if r.removals == nil {
 			r.removals = sets.New[types.UID]()
 		}
@@ -131,31 +136,31 @@ func (m *memory) expectRemovals(key cache.ObjectName, uid types.UID, pods []type
 }
 
 // removalObserved drops a pod from those that are about to lose their finalizer: it has, or will not.
-func (m *memory) removalObserved(key cache.ObjectName, uid, pod types.UID) {
-	m.view(key, uid, func(r *jobRecord) { delete(r.removals, pod) })
+func (m *memory) removalObserved(key jobKey, pod types.UID) {
+	m.view(key, func(r *jobRecord) { delete(r.removals, pod) })
 }
 
 // awaited returns the pods that have lost their finalizer without showing it.
-func (m *memory) awaited(key cache.ObjectName, uid types.UID) sets.Set[types.UID] {
+func (m *memory) awaited(key jobKey) sets.Set[types.UID] {
 	var awaited sets.Set[types.UID]
-	m.view(key, uid, func(r *jobRecord) { awaited = maps.Clone(r.removals) })
+	m.view(key, func(r *jobRecord) { awaited = maps.Clone(r.removals) })
 	return awaited
 }
 
-func (m *memory) backoff(key cache.ObjectName, uid types.UID) (backoff backoffRecord) {
-	m.view(key, uid, func(r *jobRecord) { backoff = r.backoff })
+func (m *memory) backoff(key jobKey) (backoff backoffRecord) {
+	m.view(key, func(r *jobRecord) { backoff = r.backoff })
 	return backoff
 }
 
-func (m *memory) setBackoff(key cache.ObjectName, uid types.UID, backoff backoffRecord) {
-	m.change(key, uid, func(r *jobRecord) { r.backoff = backoff })
+func (m *memory) setBackoff(key jobKey, backoff backoffRecord) {
+	m.change(key, func(r *jobRecord) { r.backoff = backoff })
 }
 
-func (m *memory) hasFinished(key cache.ObjectName, uid types.UID) (finished bool) {
-	m.view(key, uid, func(r *jobRecord) { finished = r.finished })
+func (m *memory) hasFinished(key jobKey) (finished bool) {
+	m.view(key, func(r *jobRecord) { finished = r.finished })
 	return finished
 }
 
-func (m *memory) setFinished(key cache.ObjectName, uid types.UID) {
-	m.change(key, uid, func(r *jobRecord) { r.finished = true })
+func (m *memory) setFinished(key jobKey) {
+	m.change(key, func(r *jobRecord) { r.finished = true })
 }

@@ -13,58 +13,58 @@ import (
 
 func TestMemoryExpectsPods(t *testing.T) {
 	clock := clocktesting.NewFakeClock(epoch)
-	key := cache.NewObjectName("ns", "j")
+	key := jobKey{cache.NewObjectName("ns", "j"), "a"}
 	m := newMemory(clock, time.Minute)
-	assert.True(t, m.settled(key, "a"), "nothing was expected")
+	assert.True(t, m.settled(key), "nothing was expected")
 
-	m.expectCreations(key, "a", 2)
-	m.creationObserved(key, "a")
-	assert.False(t, m.settled(key, "a"))
-	m.creationObserved(key, "a")
-	assert.True(t, m.settled(key, "a"))
+	m.expectCreations(key, 2)
+	m.creationObserved(key)
+	assert.False(t, m.settled(key))
+	m.creationObserved(key)
+	assert.True(t, m.settled(key))
 
-	m.expectDeletions(key, "a", 1)
-	assert.False(t, m.settled(key, "a"))
-	m.expectCreations(key, "a", 0)
-	assert.True(t, m.settled(key, "a"), "what is expected last replaces the other")
+	m.expectDeletions(key, 1)
+	assert.False(t, m.settled(key))
+	m.expectCreations(key, 0)
+	assert.True(t, m.settled(key), "what is expected last replaces the other")
 
-	m.expectDeletions(key, "a", 1)
+	m.expectDeletions(key, 1)
 	clock.Step(time.Minute)
-	assert.False(t, m.settled(key, "a"))
+	assert.False(t, m.settled(key))
 	clock.Step(time.Second)
-	assert.True(t, m.settled(key, "a"), "what does not come in time is not waited for")
+	assert.True(t, m.settled(key), "what does not come in time is not waited for")
 }
 
 func TestMemoryOfAJobIsNotInherited(t *testing.T) {
-	key := cache.NewObjectName("ns", "j")
+	old, again := jobKey{cache.NewObjectName("ns", "j"), "old"}, jobKey{cache.NewObjectName("ns", "j"), "new"}
 	m := newMemory(clocktesting.NewFakeClock(epoch), time.Minute)
-	m.expectCreations(key, "old", 1)
-	m.expectRemovals(key, "old", []types.UID{"pod"})
-	m.setBackoff(key, "old", backoffRecord{failures: 3, last: epoch})
-	m.setFinished(key, "old")
+	m.expectCreations(old, 1)
+	m.expectRemovals(old, []types.UID{"pod"})
+	m.setBackoff(old, backoffRecord{failures: 3, last: epoch})
+	m.setFinished(old)
 
-	assert.True(t, m.settled(key, "new"))
-	assert.Empty(t, m.awaited(key, "new"))
-	assert.Zero(t, m.backoff(key, "new"))
-	assert.False(t, m.hasFinished(key, "new"))
-	m.creationObserved(key, "new")
-	assert.False(t, m.settled(key, "old"), "another Job's pods are not its own")
+	assert.True(t, m.settled(again))
+	assert.Empty(t, m.awaited(again))
+	assert.Zero(t, m.backoff(again))
+	assert.False(t, m.hasFinished(again))
+	m.creationObserved(again)
+	assert.False(t, m.settled(old), "another Job's pods are not its own")
 
-	m.forget(key, "new")
-	assert.True(t, m.hasFinished(key, "old"), "forgetting one leaves the other")
-	m.forget(key, "")
-	assert.False(t, m.hasFinished(key, "old"))
+	m.forget(again)
+	assert.True(t, m.hasFinished(old), "forgetting one leaves the other")
+	m.forget(old)
+	assert.False(t, m.hasFinished(old))
 	assert.Empty(t, m.records)
 }
 
 func TestMemoryAwaitsFinalizers(t *testing.T) {
-	key := cache.NewObjectName("ns", "j")
+	key := jobKey{cache.NewObjectName("ns", "j"), "a"}
 	m := newMemory(clocktesting.NewFakeClock(epoch), time.Minute)
-	m.expectRemovals(key, "a", []types.UID{"x", "y"})
-	awaited := m.awaited(key, "a")
-	m.removalObserved(key, "a", "x")
+	m.expectRemovals(key, []types.UID{"x", "y"})
+	awaited := m.awaited(key)
+	m.removalObserved(key, "x")
 	assert.True(t, awaited.HasAll("x", "y"), "what was read does not change")
-	assert.Equal(t, []types.UID{"y"}, m.awaited(key, "a").UnsortedList())
+	assert.Equal(t, []types.UID{"y"}, m.awaited(key).UnsortedList())
 }
 
 // cacheAt is a cache that has come as far as a version.

@@ -37,10 +37,10 @@ type reconciler struct {
 	// workloads and podGroups are nil when the gate WorkloadWithJob is off.
 	workloads, podGroups cache.Indexer
 
-	queue   workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	queue   workqueue.TypedRateLimitingInterface[jobKey]
 	orphans workqueue.TypedRateLimitingInterface[orphanKey]
 	// stale paces syncs that come before the caches have caught up.
-	stale workqueue.TypedRateLimiter[cache.ObjectName]
+	stale workqueue.TypedRateLimiter[jobKey]
 }
 
 // The pace of syncs that wait for a cache.
@@ -68,9 +68,9 @@ func newReconciler(c *Controller) *reconciler {
 		limits:     c.opts.limits(),
 		memory:     newMemory(c.opts.Clock, c.opts.ExpectationTimeout),
 		events:     newEventWriter(c.kube.CoreV1(), c.opts.Clock),
-		queue:      newQueue[cache.ObjectName]("job", c.opts),
+		queue:      newQueue[jobKey]("job", c.opts),
 		orphans:    newQueue[orphanKey]("job_orphan_pod", c.opts),
-		stale:      workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](firstStaleRetry, lastStaleRetry),
+		stale:      workqueue.NewTypedItemExponentialFailureRateLimiter[jobKey](firstStaleRetry, lastStaleRetry),
 	}
 	r.kubeInformers = informers.NewSharedInformerFactoryWithOptions(c.kube, 0,
 		informers.WithNamespace(c.opts.Namespace), informers.WithTransform(dropManagedFields))

@@ -164,7 +164,7 @@ func ofMode(job jobWrapper, mode batchv1.CompletionMode) jobWrapper {
 func TestSyncLeavesAJobAloneThatHasFinishedUnseen(t *testing.T) {
 	job := makeJob().started(0)
 	r := newTestReconciler(t, job)
-	r.memory.setFinished(keyOf(job.Job), job.UID)
+	r.memory.setFinished(keyOf(job.Job))
 	require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
 	assert.Empty(t, r.writes())
 
@@ -178,7 +178,7 @@ func TestSyncLeavesAJobAloneThatHasFinishedUnseen(t *testing.T) {
 func TestSyncForgetsAJobThatIsGone(t *testing.T) {
 	job := makeJob()
 	r := newTestReconciler(t, job)
-	r.memory.setFinished(keyOf(job.Job), job.UID)
+	r.memory.setFinished(keyOf(job.Job))
 	require.NoError(t, r.jobStore.Delete(job.Job))
 	require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
 	assert.Empty(t, r.memory.records)
@@ -231,7 +231,7 @@ func TestPodsAreMadeInGrowingBatches(t *testing.T) {
 	stored, err := r.client.BatchV1().Jobs("ns").Get(t.Context(), "j", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, int32(6), stored.Status.Active, "the status is right all the same")
-	r.memory.view(keyOf(job.Job), job.UID, func(record *jobRecord) {
+	r.memory.view(keyOf(job.Job), func(record *jobRecord) {
 		assert.Equal(t, 6, record.creations, "only pods that exist are waited for")
 	})
 }
@@ -277,12 +277,12 @@ func TestPodsInTheCacheAreNotExpected(t *testing.T) {
 	for version, settled := range map[string]bool{"20": true, "": false} {
 		r := newTestReconciler(t, job)
 		r.podStore.Bookmark("20")
-		r.memory.expectCreations(key, job.UID, 1)
+		r.memory.expectCreations(key, 1)
 		if version != "" {
-			r.memory.wrotePod(key, job.UID, version)
+			r.memory.wrotePod(key, version)
 		}
 		require.NoError(t, r.upToDate(key))
-		assert.Equal(t, settled, r.memory.settled(key, job.UID), "pod written at %q", version)
+		assert.Equal(t, settled, r.memory.settled(key), "pod written at %q", version)
 	}
 }
 
@@ -401,30 +401,30 @@ func TestEventsOfPodsFulfilWhatIsExpected(t *testing.T) {
 	key := keyOf(job.Job)
 	t.Run("a pod that was made", func(t *testing.T) {
 		r := newTestReconciler(t, job)
-		r.memory.expectCreations(key, job.UID, 1)
+		r.memory.expectCreations(key, 1)
 		r.podHandler().OnAdd(makePod("a").Pod, false)
-		assert.True(t, r.memory.settled(key, job.UID))
+		assert.True(t, r.memory.settled(key))
 	})
 	t.Run("not one that is going already", func(t *testing.T) {
 		r := newTestReconciler(t, job)
-		r.memory.expectCreations(key, job.UID, 1)
+		r.memory.expectCreations(key, 1)
 		r.podHandler().OnAdd(makePod("a").terminating().Pod, false)
-		assert.False(t, r.memory.settled(key, job.UID))
+		assert.False(t, r.memory.settled(key))
 	})
 	t.Run("a pod that was deleted", func(t *testing.T) {
 		r := newTestReconciler(t, job)
-		r.memory.expectDeletions(key, job.UID, 1)
+		r.memory.expectDeletions(key, 1)
 		r.podHandler().OnDelete(makePod("a").Pod)
-		assert.True(t, r.memory.settled(key, job.UID))
+		assert.True(t, r.memory.settled(key))
 	})
 	t.Run("a finalizer that went", func(t *testing.T) {
 		r := newTestReconciler(t, job)
-		r.memory.expectRemovals(key, job.UID, []types.UID{"a", "b", "c"})
+		r.memory.expectRemovals(key, []types.UID{"a", "b", "c"})
 		gone := makePod("a").released()
 		gone.ResourceVersion = "21"
 		r.podHandler().OnUpdate(makePod("a").Pod, gone.Pod)
 		r.podHandler().OnDelete(makePod("b").Pod)
-		assert.Equal(t, []types.UID{"c"}, r.memory.awaited(key, job.UID).UnsortedList())
+		assert.Equal(t, []types.UID{"c"}, r.memory.awaited(key).UnsortedList())
 	})
 }
 

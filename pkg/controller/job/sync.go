@@ -10,32 +10,36 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/musterkube/muster/pkg/batch"
 )
 
 // sync brings one Job a step further. It is never run twice at a time for one key.
-func (r *reconciler) sync(ctx context.Context, key cache.ObjectName) error {
-	if err := r.upToDate(key); err != nil {
-		return err
-	}
-	job, err := r.jobs.Jobs(key.Namespace).Get(key.Name)
+func (r *reconciler) sync(ctx context.Context, queued jobKey) error {
+	job, err := r.jobs.Jobs(queued.Namespace).Get(queued.Name)
 	switch {
-	case apierrors.IsNotFound(err):
-		r.memory.forget(key, "")
+	case apierrors.IsNotFound(err), err == nil && queued.uid != "" && job.UID != queued.uid:
+		r.memory.forget(queued)
 		return nil
 	case err != nil:
-		return fmt.Errorf("reading job %s from the cache: %w", key, err)
+		return fmt.Errorf("reading job %s from the cache: %w", queued, err)
 	case !r.manages(job):
 		// A Job of that name was ours when the sync was queued.
 		return nil
 	}
+	key := keyOf(job)
+	if err := r.upToDate(key); err != nil {
+		return err
+	}
+	// The caches may have moved on since.
+	if job, err = r.jobs.Jobs(key.Namespace).Get(key.Name); err != nil || job.UID != key.uid {
+		return ignoreNotFound(err) // an event will tell
+	}
 	if _, finished := batch.Finished(job); finished {
-		r.memory.forget(key, job.UID)
+		r.memory.forget(key)
 		return nil
 	}
-	if r.memory.hasFinished(key, job.UID) {
+	if r.memory.hasFinished(key) {
 		// The cache is behind: acting on it would run finished work again.
 		return nil
 	}
@@ -47,7 +51,7 @@ func (r *reconciler) sync(ctx context.Context, key cache.ObjectName) error {
 }
 
 // syncUnfinished fetches, decides and applies.
-func (r *reconciler) syncUnfinished(ctx context.Context, key cache.ObjectName, job *batchv1.Job) (err error) {
+func (r *reconciler) syncUnfinished(ctx context.Context, key jobKey, job *batchv1.Job) (err error) {
 	began, action := r.opts.Clock.Now(), actionReconciling
 	defer func() { r.metrics.synced(job, action, r.opts.Clock.Since(began), err) }()
 
@@ -58,7 +62,7 @@ func (r *reconciler) syncUnfinished(ctx context.Context, key cache.ObjectName, j
 	d := decide(s)
 	action = d.pods.action
 	if d.requeue > 0 {
-		r.queue.AddAfter(key, d.requeue)
+		r.queue.AddAfter(r.queueKey(job), d.requeue)
 	}
 	if err := r.announceFirst(ctx, key, s, d); err != nil {
 		return fmt.Errorf("announcing the outcome of job %s: %w", key, err)
@@ -74,11 +78,11 @@ func (r *reconciler) syncUnfinished(ctx context.Context, key cache.ObjectName, j
 }
 
 // fetch takes a snapshot. On the way it adopts and releases pods, and makes the group that new pods are to join.
-func (r *reconciler) fetch(ctx context.Context, key cache.ObjectName, job *batchv1.Job) (*snapshot, error) {
+func (r *reconciler) fetch(ctx context.Context, key jobKey, job *batchv1.Job) (*snapshot, error) {
 	if err := r.checkUncertain(ctx, key, job); err != nil {
 		return nil, fmt.Errorf("listing pods of job %s: %w", key, err)
 	}
-	settled := r.memory.settled(key, job.UID)
+	settled := r.memory.settled(key)
 	pods, err := r.claimPods(ctx, key, job)
 	if err != nil {
 		return nil, fmt.Errorf("claiming pods of job %s: %w", key, err)
@@ -96,8 +100,8 @@ func (r *reconciler) fetch(ctx context.Context, key cache.ObjectName, job *batch
 		podGroup: podGroup,
 		now:      r.opts.Clock.Now(),
 		settled:  settled,
-		awaited:  r.memory.awaited(key, job.UID),
-		backoff:  r.memory.backoff(key, job.UID),
+		awaited:  r.memory.awaited(key),
+		backoff:  r.memory.backoff(key),
 		limits:   r.limits,
 		parity:   r.opts.Parity,
 	}, nil
@@ -106,7 +110,7 @@ func (r *reconciler) fetch(ctx context.Context, key cache.ObjectName, job *batch
 // announceFirst stores the outcome of a Job before the pods that are left are deleted because of it. A sync that stops
 // between the two would otherwise leave pods that look as if they had failed, and the next one, which knows no better,
 // would fail a Job that has succeeded, or for another reason. The built-in controller takes that risk.
-func (r *reconciler) announceFirst(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision) error {
+func (r *reconciler) announceFirst(ctx context.Context, key jobKey, s *snapshot, d *decision) error {
 	if s.parity || d.outcome == nil || len(d.pods.delete) == 0 || announcedOutcome(s.job) != nil {
 		return nil
 	}
@@ -123,7 +127,7 @@ func (r *reconciler) announceFirst(ctx context.Context, key cache.ObjectName, s 
 
 // applyStatus writes what a sync has concluded: the status, the finalizers of the pods that it accounts for, and the
 // status again if that changed the counts or ended the Job.
-func (r *reconciler) applyStatus(ctx context.Context, key cache.ObjectName, s *snapshot, d *decision, p *statusPlan) error {
+func (r *reconciler) applyStatus(ctx context.Context, key jobKey, s *snapshot, d *decision, p *statusPlan) error {
 	before := &s.job.Status
 	if p.write {
 		stored, err := r.writeStatus(ctx, key, p.job, before)
@@ -131,7 +135,7 @@ func (r *reconciler) applyStatus(ctx context.Context, key cache.ObjectName, s *s
 			return fmt.Errorf("adding uncounted pods to status: %w", err)
 		}
 		p.job, before = stored, stored.Status.DeepCopy()
-		r.memory.setBackoff(key, stored.UID, d.backoff)
+		r.memory.setBackoff(key, d.backoff)
 		for _, e := range p.events {
 			r.events.tell(ctx, stored, e)
 		}
@@ -157,23 +161,23 @@ func (r *reconciler) applyStatus(ctx context.Context, key cache.ObjectName, s *s
 
 // writeStatus stores the status of job and returns the Job as stored. A Job that has changed since it was read is a
 // conflict, which is how a status that rests on an old one is kept out.
-func (r *reconciler) writeStatus(ctx context.Context, key cache.ObjectName, job *batchv1.Job, before *batchv1.JobStatus) (*batchv1.Job, error) {
+func (r *reconciler) writeStatus(ctx context.Context, key jobKey, job *batchv1.Job, before *batchv1.JobStatus) (*batchv1.Job, error) {
 	stored, err := r.kube.BatchV1().Jobs(job.Namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{})
 	if err != nil {
 		return nil, err
 	}
-	r.memory.wroteJob(key, stored.UID, stored.ResourceVersion)
+	r.memory.wroteJob(key, stored.ResourceVersion)
 	r.metrics.statusWritten(stored, before)
 	return stored, nil
 }
 
 // jobFinished remembers and tells that a Job has ended.
-func (r *reconciler) jobFinished(ctx context.Context, key cache.ObjectName, job *batchv1.Job, o *outcome) {
-	r.memory.setFinished(key, job.UID)
+func (r *reconciler) jobFinished(ctx context.Context, key jobKey, job *batchv1.Job, o *outcome) {
+	r.memory.setFinished(key)
 	if cached, err := r.jobs.Jobs(key.Namespace).Get(key.Name); err == nil {
 		if _, finished := batch.Finished(cached); finished {
 			// The news came first, and nothing else will drop the record.
-			r.memory.forget(key, cached.UID)
+			r.memory.forget(key)
 		}
 	}
 	r.metrics.finished(job, o)
@@ -184,7 +188,7 @@ func (r *reconciler) jobFinished(ctx context.Context, key cache.ObjectName, job 
 
 // releasePods removes the tracking finalizer from pods, all at a time, and returns the UIDs of those that are without
 // it now, with the first error.
-func (r *reconciler) releasePods(ctx context.Context, key cache.ObjectName, job *batchv1.Job, pods []*corev1.Pod) ([]types.UID, error) {
+func (r *reconciler) releasePods(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) ([]types.UID, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -192,11 +196,11 @@ func (r *reconciler) releasePods(ctx context.Context, key cache.ObjectName, job 
 	for i, pod := range pods {
 		uids[i] = pod.UID
 	}
-	r.memory.expectRemovals(key, job.UID, uids)
+	r.memory.expectRemovals(key, uids)
 	errs := inParallel(len(pods), func(i int) error {
 		err := r.removeFinalizer(ctx, key, job, pods[i])
 		if err != nil {
-			r.memory.removalObserved(key, job.UID, uids[i])
+			r.memory.removalObserved(key, uids[i])
 		}
 		return ignoreNotFound(err)
 	})
