@@ -91,7 +91,7 @@ func (c *cluster) scheduleGroup(g *groupInfo) Decision {
 // place tries the pods on the nodes, one after another. It is the whole of a cycle for a group without a topology.
 func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPreempt bool) trial {
 	out := trial{pods: make([]podTrial, 0, len(pods)), message: messageGroupUnschedulable}
-	placed := len(g.placed) + len(g.succeeded)
+	placed := len(g.placed) + g.finished(c.policy)
 	for _, p := range pods {
 		result := podTrial{pod: p}
 		if found := findNode(p, nodes); found.node != nil {

@@ -23,8 +23,9 @@
 //
 // # What differs from kube-scheduler
 //
-// Members of a gang that succeeded count towards its quorum, so that a Job's retry of one index is placed after another
-// index is done; kube-scheduler leaves it waiting for ever. Room in the cluster is used at once instead of after the
+// Members of a gang that succeeded count towards its quorum, those that its controller counts on the PodGroup
+// (builder.FinishedMembersAnnotation) included, so that a Job's retry of one index is placed after another index is done;
+// kube-scheduler leaves it waiting for ever. Room in the cluster is used at once instead of after the
 // back-off. [Options].Parity takes both back. In either case a failed member does not count, nor does one whose pod is
 // deleted, and members that were bound together are bound by separate requests: a pod that is deleted in that moment
 // leaves the others where they are.

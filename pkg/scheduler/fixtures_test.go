@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/pkg/builder"
 )
 
 // epoch is when everything in the fixtures was made.
@@ -157,6 +158,12 @@ func (w *podWrapper) Obj() *corev1.Pod { return &w.Pod }
 
 type groupWrapper struct {
 	schedulingv1alpha2.PodGroup
+}
+
+// finished says on a PodGroup how many of its members are done.
+func finished(g *groupWrapper, n string) *groupWrapper {
+	g.Annotations = map[string]string{builder.FinishedMembersAnnotation: n}
+	return g
 }
 
 // makeGang returns a PodGroup in namespace "ns" that wants so many members placed together.

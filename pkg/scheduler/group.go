@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/pkg/builder"
 )
 
 // groupInfo is a PodGroup with the pods that name it. Like kube-scheduler, the scheduler goes by name: pods that came
@@ -60,7 +61,16 @@ func (g *groupInfo) admitted(p policy) bool {
 	if g.object == nil {
 		return !p.gangs()
 	}
-	return len(g.waiting)+len(g.placed)+len(g.succeeded) >= g.minCount(p)
+	return len(g.waiting)+len(g.placed)+g.finished(p) >= g.minCount(p)
+}
+
+// finished is how many members count towards the quorum though they need no node any more: those that are seen to have
+// succeeded, or those that the controller of the group counts if these are more, since pods may be gone by then.
+func (g *groupInfo) finished(p policy) int {
+	if p.parity {
+		return 0
+	}
+	return max(len(g.succeeded), builder.FinishedMembers(g.object))
 }
 
 // candidates are the members to be placed now, the most urgent first.

@@ -237,6 +237,23 @@ func TestPlanOfGangs(t *testing.T) {
 			pods:   pods(succeeded("a"), makePod("b", "1").Group("g").On("n2"), makePod("c", "1").Group("g")),
 			want:   []string{"group ns/g", "bind c to n1", "condition True Scheduled"},
 		},
+		"or where its PodGroup says that one is done, whose pod is gone": {
+			nodes:  makeNodes(3, "1"),
+			groups: podGroups(finished(makeGang("g", 3), "1")),
+			pods:   pods(makePod("b", "1").Group("g").On("n2"), makePod("c", "1").Group("g")),
+			want:   []string{"group ns/g", "bind c to n1", "condition True Scheduled"},
+		},
+		"a member is not counted as seen and as told": {
+			nodes:  makeNodes(3, "1"),
+			groups: podGroups(finished(makeGang("g", 4), "1")),
+			pods:   pods(succeeded("a"), makePod("b", "1").Group("g").On("n2"), makePod("c", "1").Group("g")),
+		},
+		"with parity what the PodGroup says does not count": {
+			nodes:   makeNodes(3, "1"),
+			groups:  podGroups(finished(makeGang("g", 3), "1")),
+			pods:    pods(makePod("b", "1").Group("g").On("n2"), makePod("c", "1").Group("g")),
+			options: Options{Parity: true},
+		},
 		"with parity it waits for ever": {
 			nodes:   makeNodes(3, "1"),
 			groups:  podGroups(makeGang("g", 3)),

@@ -15,6 +15,7 @@ import (
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/generated/informers/externalversions"
+	"github.com/musterkube/muster/pkg/builder"
 )
 
 // watch starts the informers and returns once the scheduler knows everything that was there. The function that it
@@ -117,7 +118,7 @@ func (s *Scheduler) groupChanged(old, group *schedulingv1alpha2.PodGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cluster.setGroup(group)
-	if old == nil || old.UID != group.UID {
+	if old == nil || old.UID != group.UID || builder.FinishedMembers(old) != builder.FinishedMembers(group) {
 		s.activate(unitKey{group: true, NamespacedName: types.NamespacedName{Namespace: group.Namespace, Name: group.Name}})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,7 @@ import (
 func (r *reconciler) applyPods(ctx context.Context, key jobKey, s *snapshot, d *decision) podResult {
 	switch plan := &d.pods; {
 	case plan.counted:
-		return deletePods(plan.delete, func(pod *corev1.Pod) error { return r.deletePod(ctx, s.job, pod) })
+		return r.deletePods(plan.delete, func(pod *corev1.Pod) error { return r.deletePod(ctx, s.job, pod) })
 	case len(plan.delete) > 0:
 		return r.deleteUncounted(ctx, key, s.job, plan.delete)
 	case len(plan.create) > 0:
@@ -32,7 +33,10 @@ func (r *reconciler) applyPods(ctx context.Context, key jobKey, s *snapshot, d *
 // deleteUncounted deletes pods after it has taken their finalizer, so that their end is not counted.
 func (r *reconciler) deleteUncounted(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) podResult {
 	r.memory.expectDeletions(key, len(pods))
-	return deletePods(pods, func(pod *corev1.Pod) error {
+	if r.opts.AtMostOnce {
+		r.memory.dismiss(key, pods)
+	}
+	return r.deletePods(pods, func(pod *corev1.Pod) error {
 		err := r.removeFinalizer(ctx, key, job, pod)
 		if err != nil && !apierrors.IsNotFound(err) {
 			err = fmt.Errorf("removing completion finalizer: %w", err)
@@ -49,8 +53,8 @@ func (r *reconciler) deleteUncounted(ctx context.Context, key jobKey, job *batch
 }
 
 // deletePods calls remove for all pods at a time. A pod that is gone already counts as deleted.
-func deletePods(pods []*corev1.Pod, remove func(*corev1.Pod) error) podResult {
-	errs := inParallel(len(pods), func(i int) error { return ignoreNotFound(remove(pods[i])) })
+func (r *reconciler) deletePods(pods []*corev1.Pod, remove func(*corev1.Pod) error) podResult {
+	errs := r.inParallel(len(pods), func(i int) error { return ignoreNotFound(remove(pods[i])) })
 	result := podResult{err: firstError(errs)}
 	for i, err := range errs {
 		if err != nil {
@@ -83,7 +87,7 @@ func (r *reconciler) deletePod(ctx context.Context, job *batchv1.Job, pod *corev
 // one request and one event say so rather than hundreds. After a batch with an error the rest is left to a later sync.
 func (r *reconciler) createPods(ctx context.Context, key jobKey, s *snapshot, d *decision) podResult {
 	planned := d.pods.create
-	template, err := podTemplate(s.job, s.podGroup)
+	template, err := podTemplate(s.job, s.gang.name())
 	if err != nil {
 		return podResult{err: err}
 	}
@@ -92,7 +96,7 @@ func (r *reconciler) createPods(ctx context.Context, key jobKey, s *snapshot, d 
 	failed := 0
 	for size := 1; len(planned) > 0; size *= 2 {
 		size = min(size, len(planned))
-		errs := inParallel(size, func(i int) error { return r.createPod(ctx, key, s.job, template, planned[i]) })
+		errs := r.inParallel(size, func(i int) error { return r.createPod(ctx, key, s.job, template, planned[i]) })
 		planned = planned[size:]
 		for _, err := range errs {
 			if err != nil {
@@ -181,16 +185,29 @@ func (r *reconciler) patchPod(ctx context.Context, pod *corev1.Pod, patch map[st
 	return patched, nil
 }
 
-// inParallel calls f for 0 to n-1 at the same time and returns what each call returned.
-func inParallel(n int, f func(int) error) []error {
+// fairShare is how many requests of one sync are under way at a time. Clients that are throttled serve requests in the
+// order in which they come, so that a sync which sends hundreds at once holds up all the others.
+const fairShare = 16
+
+// inParallel calls f for 0 to n-1, as many at the same time as one sync may, and returns what each call returned.
+func (r *reconciler) inParallel(n int, f func(int) error) []error {
 	errs := make([]error, n)
 	if n == 1 {
 		errs[0] = f(0)
 		return errs
 	}
+	workers := n
+	if r.better.fairRequests {
+		workers = min(n, fairShare)
+	}
 	var calls sync.WaitGroup
-	for i := range n {
-		calls.Go(func() { errs[i] = f(i) })
+	var next atomic.Int64
+	for range workers {
+		calls.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				errs[i] = f(int(i))
+			}
+		})
 	}
 	calls.Wait()
 	return errs

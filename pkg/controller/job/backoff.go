@@ -60,12 +60,33 @@ func (r backoffRecord) remaining(now time.Time, l limits) time.Duration {
 	return max(delay-now.Sub(r.last), 0)
 }
 
+// failuresThatWait returns those of failed pods that put off the next one.
+func (s *snapshot) failuresThatWait(failed []*corev1.Pod) []*corev1.Pod {
+	if s.limits.ignoredWait {
+		return failed
+	}
+	return slices.DeleteFunc(slices.Clone(failed), func(pod *corev1.Pod) bool { return !s.isCounted(pod) })
+}
+
+// isCounted reports whether no rule of the pod failure policy lets the failure of pod pass.
+func (s *snapshot) isCounted(pod *corev1.Pod) bool {
+	return batch.MatchFailurePolicy(s.job.Spec.PodFailurePolicy, pod).Counted
+}
+
 // indexRemaining returns how long an index must wait for the replacement of pod, which failed last in it.
-func indexRemaining(pod *corev1.Pod, now time.Time, l limits) time.Duration {
+func indexRemaining(s *snapshot, pod *corev1.Pod) time.Duration {
 	if pod == nil {
 		return 0
 	}
-	return backoffRecord{failures: int(indexFailures(pod)) + 1, last: core.FinishTime(pod)}.remaining(now, l)
+	failures := int(indexFailures(pod)) + 1
+	if !s.limits.ignoredWait {
+		if !s.isCounted(pod) {
+			return 0
+		}
+		counted, _ := batch.IndexFailures(pod)
+		failures = int(counted) + 1
+	}
+	return backoffRecord{failures: failures, last: core.FinishTime(pod)}.remaining(s.now, s.limits)
 }
 
 // indexFailures returns how often the index of pod had failed before it, whether that counted or not.

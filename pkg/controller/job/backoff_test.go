@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -38,9 +39,31 @@ func TestBackoffDoublesUpToItsBound(t *testing.T) {
 	assert.Zero(t, backoffRecord{failures: 1, last: at(-11)}.remaining(epoch, l), "and is over")
 }
 
-func TestIndexBackoffCountsIgnoredFailuresToo(t *testing.T) {
-	l := limits{podBackoff: 10 * time.Second, maxPodBackoff: 10 * time.Minute}
-	assert.Zero(t, indexRemaining(nil, epoch, l))
-	assert.Equal(t, 10*time.Second, indexRemaining(makePod("a").failures(0, 0).failed(1, epoch).Pod, epoch, l))
-	assert.Equal(t, 40*time.Second, indexRemaining(makePod("a").failures(1, 1).failed(1, epoch).Pod, epoch, l))
+func TestIndexBackoffCountsIgnoredFailuresUnlessToldOtherwise(t *testing.T) {
+	job := makeJob().size(2, 2).perIndex(6).onExit(3, batchv1.PodFailurePolicyActionIgnore)
+	for option, want := range map[IgnoredFailures][3]time.Duration{
+		"":                       {10 * time.Second, 40 * time.Second, 80 * time.Second},
+		IgnoredFailuresNoBackoff: {10 * time.Second, 20 * time.Second, 0},
+	} {
+		s := takeSnapshot(job)
+		s.limits = Options{IgnoredFailures: option}.withDefaults().limits()
+		assert.Zero(t, indexRemaining(s, nil))
+		assert.Equal(t, want, [3]time.Duration{
+			indexRemaining(s, makePod("a").failures(0, 0).failed(1, epoch).Pod),
+			indexRemaining(s, makePod("a").failures(1, 1).failed(1, epoch).Pod),
+			indexRemaining(s, makePod("a").failures(1, 2).failed(3, epoch).Pod),
+		}, "option %q", option)
+	}
+}
+
+func TestIgnoredFailuresWaitUnlessToldOtherwise(t *testing.T) {
+	job := makeJob().size(3, 3).started(3).onExit(3, batchv1.PodFailurePolicyActionIgnore)
+	for option, want := range map[IgnoredFailures]podPlan{
+		"":                       {wait: 20 * time.Second, action: actionPodsCreated},
+		IgnoredFailuresNoBackoff: {wait: 10 * time.Second, action: actionPodsCreated},
+	} {
+		s := takeSnapshot(job, makePod("a").failed(3, epoch), makePod("b").failed(1, epoch), makePod("c").running())
+		s.limits = Options{IgnoredFailures: option}.withDefaults().limits()
+		assert.Equal(t, want, decide(s).pods, "option %q", option)
+	}
 }

@@ -32,6 +32,7 @@ const userAgent = "muster-job-controller"
 // Controller runs the Jobs of a cluster. [New] makes one.
 type Controller struct {
 	opts       Options
+	better     deviations
 	kube       kubernetes.Interface
 	scheduling versioned.Interface
 	metrics    metrics
@@ -56,7 +57,7 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 }
 
 func newController(kube kubernetes.Interface, scheduling versioned.Interface, opts Options) *Controller {
-	return &Controller{opts: opts.withDefaults(), kube: kube, scheduling: scheduling, metrics: noMetrics{}}
+	return &Controller{opts: opts.withDefaults(), better: deviationsOf(opts.Parity), kube: kube, scheduling: scheduling, metrics: noMetrics{}}
 }
 
 // newClients returns typed clients that share one HTTP client.
@@ -124,7 +125,7 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // checkServed returns an error if the controller needs an API that the server does not have.
 func (c *Controller) checkServed(ctx context.Context) error {
-	if c.opts.Parity || !c.opts.Gates.Enabled(features.WorkloadWithJob) {
+	if !c.better.servedAPI || !c.opts.Gates.Enabled(features.WorkloadWithJob) {
 		return nil
 	}
 	return c.untilDone(ctx, "asking for the Workload API", func() error {

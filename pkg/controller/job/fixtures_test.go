@@ -209,7 +209,7 @@ func (w podWrapper) created(when time.Time) podWrapper {
 func takeSnapshot(job jobWrapper, pods ...podWrapper) *snapshot {
 	s := &snapshot{
 		job: job.Job, now: epoch, settled: true, awaited: sets.New[types.UID](),
-		limits: Options{}.withDefaults().limits(),
+		limits: Options{}.withDefaults().limits(), better: deviationsOf(false),
 	}
 	for _, pod := range pods {
 		s.pods = append(s.pods, pod.Pod)

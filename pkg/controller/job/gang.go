@@ -3,168 +3,307 @@ package job
 import (
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
-	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/builder"
 )
 
-// ensureGroup returns the name of the PodGroup that new pods of the Job are to join, "" for none (KEP-5547). It makes
-// the Workload of a Job that has not started, and the PodGroup of a Workload that has none, before the first pod is
-// made. Neither is ever changed or deleted here: they go with the Job.
-//
-// What is found must be the Job's own, and unambiguous. Otherwise the pods are made without a group, as those of a Job
-// that was started before there were Workloads, or whose Workload the user has deleted.
-func (r *reconciler) ensureGroup(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) (string, error) {
+// GangHeld is the type of the condition of a Job whose pods are held back because it is not clear, or not possible, which
+// PodGroup they are to join (KEP-5547). Its message names the objects. It turns False when the pods are held back no more.
+const GangHeld batchv1.JobConditionType = "muster.dev/GangHeld"
+
+// The reasons of the condition [GangHeld] and of the events that tell of it.
+const (
+	reasonAmbiguousWorkload = "AmbiguousWorkload"
+	reasonAmbiguousGroup    = "AmbiguousPodGroup"
+	reasonUnfitWorkload     = "UnfitWorkload"
+	reasonUnfitGroup        = "UnfitPodGroup"
+	reasonWorkloadGoing     = "WorkloadIsDeleted"
+	reasonGroupGoing        = "PodGroupIsDeleted"
+	reasonNameTaken         = "NameTaken"
+	reasonGangReplaced      = "GangReplaced"
+	reasonGangFormed        = "GangFormed"
+)
+
+// maxGangSteps is how often a sync plans about the group of a Job before it goes on: one step makes the Workload, the next
+// the PodGroup, and the last uses it.
+const maxGangSteps = 3
+
+// maxBlindWait is how long a Job waits for the cache of Workloads to show whether its user brought one.
+const maxBlindWait = 5 * time.Second
+
+// gang is the group that new pods of a Job are to join, nil for none, or why none may be made.
+type gang struct {
+	group *schedulingv1alpha2.PodGroup
+	held  *hold
+}
+
+// name returns the name of the group, "" for none.
+func (g gang) name() string {
+	if g.group == nil {
+		return ""
+	}
+	return g.group.Name
+}
+
+// ensureGang sees to it that the Job has its Workload and its PodGroup before the first pod is made.
+func (r *reconciler) ensureGang(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) (gang, error) {
 	if r.workloads == nil {
-		return "", nil
+		return gang{}, nil
 	}
 	if eligible, _ := builder.Eligible(job); !eligible {
-		return "", nil
+		return gang{}, nil
 	}
-	workload, err := r.ensureWorkload(ctx, key, job, pods)
-	if err != nil || workload == nil {
-		return "", err
+	if !r.better.gangChoice {
+		group, err := r.ensureBuiltIn(ctx, key, job, pods)
+		return gang{group: group}, err
 	}
-	group, err := r.ensurePodGroup(ctx, key, job, workload)
-	if err != nil || group == nil {
-		return "", err
+	if err := r.gangUpToDate(key); err != nil {
+		return gang{}, err
 	}
-	return group.Name, nil
+	for range maxGangSteps {
+		v, err := r.viewGang(key, job, pods)
+		if err != nil {
+			return gang{}, err
+		}
+		plan := planGang(v)
+		done, err := r.gangStep(ctx, key, v, &plan)
+		if err != nil || done {
+			return r.asFallbackHasIt(ctx, key, job, plan), err
+		}
+	}
+	return gang{}, fmt.Errorf("forming the gang of job %s: its objects change all the time", key)
 }
 
-// ensureWorkload returns the Workload of the Job, nil for none.
-func (r *reconciler) ensureWorkload(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) (*schedulingv1alpha2.Workload, error) {
-	found, err := byIndex[*schedulingv1alpha2.Workload](r.workloads, workloadsByJob, indexKey(job.Namespace, job.Name))
-	if err != nil {
+// asFallbackHasIt makes pods without a group of pods that would be held back, if the options say so.
+func (r *reconciler) asFallbackHasIt(ctx context.Context, key jobKey, job *batchv1.Job, plan gangPlan) gang {
+	if plan.held == nil {
+		return gang{group: plan.use}
+	}
+	text := plan.held.message
+	if r.opts.GangFallback == GangFallbackPlainPods {
+		r.tellOnce(ctx, key, job, event{corev1.EventTypeWarning, plan.held.reason, text + ". Pods are made without a group"})
+		return gang{}
+	}
+	r.tellOnce(ctx, key, job, event{corev1.EventTypeWarning, plan.held.reason, text + ". No pods are made until then"})
+	return gang{held: plan.held}
+}
+
+// viewGang takes what there is from the caches, and what was made a moment ago from memory.
+func (r *reconciler) viewGang(key jobKey, job *batchv1.Job, pods []*corev1.Pod) (*gangView, error) {
+	v := &gangView{job: job, pods: pods, names: r.builderOptions()}
+	var err error
+	if v.workloads, err = byIndex[*schedulingv1alpha2.Workload](r.workloads, workloadsByJob, indexKey(job.Namespace, job.Name)); err != nil {
 		return nil, err
 	}
-	if made := r.memory.workload(key); made != nil && len(found) == 0 && isBehind(r.workloads, "workloads", made.ResourceVersion) != nil {
-		found = append(found, made)
+	made := r.memory.gang(key)
+	if made.workload != nil {
+		v.made = made.workload.UID
+		v.workloads = withMade(v.workloads, made.workload, r.workloads, "workloads")
 	}
-	var workload *schedulingv1alpha2.Workload
-	switch {
-	case len(found) > 0:
-		workload = onlyOwned(ctx, job, found)
-	case isNew(job, pods):
-		workload, err = r.createWorkload(ctx, key, job)
-	}
-	if err != nil || workload == nil {
+	if v.groups, err = byIndex[*schedulingv1alpha2.PodGroup](r.podGroups, podGroupsByJob, indexKey(job.Namespace, string(job.UID))); err != nil {
 		return nil, err
 	}
-	if len(workload.Spec.PodGroupTemplates) != 1 {
-		klog.FromContext(ctx).V(2).Info("Making pods without a group: the workload has not exactly one template",
-			"job", klog.KObj(job), "workload", klog.KObj(workload), "templates", len(workload.Spec.PodGroupTemplates))
-		return nil, nil
+	for _, workload := range v.workloads {
+		groups, err := byIndex[*schedulingv1alpha2.PodGroup](r.podGroups, podGroupsByWorkload, indexKey(workload.Namespace, workload.Name))
+		if err != nil {
+			return nil, err
+		}
+		v.groups = append(v.groups, controlledBy(groups, "")...)
 	}
-	return workload, nil
+	if made.group != nil {
+		v.groups = withMade(v.groups, made.group, r.podGroups, "podgroups")
+	}
+	return v, nil
 }
 
-// isNew reports whether the Job has never done anything, so that a group can still hold all its pods. A suspended Job
-// loses its start time; its condition then tells.
-func isNew(job *batchv1.Job, pods []*corev1.Pod) bool {
-	status := &job.Status
-	return len(pods) == 0 && status.StartTime == nil && status.Succeeded == 0 && status.Failed == 0 &&
-		batch.Condition(job, batchv1.JobSuspended) == nil
+// withMade adds an object that was made to those that a cache shows, if the cache has not come so far.
+func withMade[T metav1.Object](found []T, made T, store progress, resource string) []T {
+	for _, object := range found {
+		if object.GetUID() == made.GetUID() {
+			return found
+		}
+	}
+	if isBehind(store, resource, made.GetResourceVersion()) == nil {
+		return found // it was there, and is gone
+	}
+	return append(found, made)
 }
 
-// onlyOwned returns the one object that was found, nil if there are several or if it is not the Job's own.
-func onlyOwned[T metav1.Object](ctx context.Context, job *batchv1.Job, found []T) T {
-	var none T
-	logger := klog.FromContext(ctx).V(2)
+// gangUpToDate returns an error that wraps errStale while the cache of Workloads does not show one that was made: it
+// then shows those too that were there before.
+func (r *reconciler) gangUpToDate(key jobKey) error {
+	made := r.memory.gang(key)
+	if made.workload == nil || !made.blind || r.opts.Clock.Since(made.at) > maxBlindWait {
+		return nil
+	}
+	return isBehind(r.workloads, "workloads", made.workload.ResourceVersion)
+}
+
+// gangStep does what a plan says and reports whether that was the last step of this sync. Why pods are held back may turn
+// out only now.
+func (r *reconciler) gangStep(ctx context.Context, key jobKey, v *gangView, plan *gangPlan) (done bool, err error) {
 	switch {
-	case len(found) > 1:
-		logger.Info("Making pods without a group: several objects refer to the job", "job", klog.KObj(job), "found", len(found))
-		return none
-	case !metav1.IsControlledBy(found[0], job):
-		logger.Info("Making pods without a group: the object is not the job's own", "job", klog.KObj(job), "name", found[0].GetName())
-		return none
-	default:
-		return found[0]
+	case plan.makeWorkload:
+		if plan.held, err = r.makeWorkload(ctx, key, v); err == nil && plan.held == nil {
+			// What a user made before the Job has to be seen first.
+			err = r.gangUpToDate(key)
+		}
+		return plan.held != nil, err
+	case plan.makeGroup != nil:
+		plan.held, err = r.makeGroup(ctx, key, v, plan.makeGroup)
+		return plan.held != nil, err
+	case len(plan.remove) > 0:
+		plan.held, err = r.removeGang(ctx, v.job, plan.remove)
+		return true, err
+	case plan.use != nil:
+		r.tellOfDeletion(ctx, key, v, plan.use)
 	}
+	return true, nil
 }
 
-func (r *reconciler) createWorkload(ctx context.Context, key jobKey, job *batchv1.Job) (*schedulingv1alpha2.Workload, error) {
-	wanted, err := builder.FromJob(job, r.builderOptions())
+// makeWorkload makes the Workload of a Job.
+func (r *reconciler) makeWorkload(ctx context.Context, key jobKey, v *gangView) (*hold, error) {
+	wanted, err := builder.FromJob(v.job, r.builderOptions())
 	if err != nil || wanted == nil {
 		return nil, err
 	}
-	client := r.scheduling.SchedulingV1alpha2().Workloads(job.Namespace)
+	client := r.scheduling.SchedulingV1alpha2().Workloads(v.job.Namespace)
 	made, err := client.Create(ctx, wanted, metav1.CreateOptions{})
+	created := err == nil
 	if apierrors.IsAlreadyExists(err) {
 		// The cache does not show it yet: another process made it just before this one started, or the answer was lost.
-		if existing, getErr := client.Get(ctx, wanted.Name, metav1.GetOptions{}); getErr == nil && metav1.IsControlledBy(existing, job) {
-			return existing, nil
+		if made, err = client.Get(ctx, wanted.Name, metav1.GetOptions{}); err == nil && !metav1.IsControlledBy(made, v.job) {
+			return taken("Workload", made), nil
 		}
 	}
 	if err != nil {
-		r.tellNotMade(ctx, job, "Workload", err)
+		r.tellNotMade(ctx, v.job, "Workload", err)
 		return nil, err
 	}
-	r.events.tell(ctx, job, workloadCreated(made.Name, job.Name))
-	r.memory.change(key, func(record *jobRecord) { record.workload = made })
-	return made, nil
+	if created {
+		r.events.tell(ctx, v.job, workloadCreated(made.Name, v.job.Name))
+	}
+	// A cache that had come as far as the Job showed all Workloads that are older than it.
+	blind := isBehind(r.workloads, "workloads", v.job.ResourceVersion) != nil
+	r.memory.change(key, func(record *jobRecord) { record.gang.workload, record.gang.blind, record.gang.at = made, blind, r.opts.Clock.Now() })
+	return nil, nil
 }
 
-// ensurePodGroup returns the PodGroup of the Job, nil for none. One that the user has deleted is made again.
-func (r *reconciler) ensurePodGroup(ctx context.Context, key jobKey, job *batchv1.Job, workload *schedulingv1alpha2.Workload) (*schedulingv1alpha2.PodGroup, error) {
-	found, err := byIndex[*schedulingv1alpha2.PodGroup](r.podGroups, podGroupsByWorkload, indexKey(workload.Namespace, workload.Name))
+// makeGroup makes the PodGroup of a Job from its Workload. The Job controls it, whoever made the Workload.
+func (r *reconciler) makeGroup(ctx context.Context, key jobKey, v *gangView, workload *schedulingv1alpha2.Workload) (*hold, error) {
+	groups, err := builder.PodGroups(workload, r.builderOptions())
 	if err != nil {
 		return nil, err
 	}
-	if made := r.memory.podGroup(key); made != nil && len(found) == 0 && isBehind(r.podGroups, "podgroups", made.ResourceVersion) != nil {
-		found = append(found, made)
+	wanted := groups[0]
+	if !metav1.IsControlledBy(wanted, v.job) {
+		wanted.OwnerReferences = append([]metav1.OwnerReference{*metav1.NewControllerRef(v.job, jobKind)}, wanted.OwnerReferences...)
 	}
-	if len(found) == 0 {
-		return r.createPodGroup(ctx, key, job, workload)
-	}
-	return onlyOwned(ctx, job, found), nil
-}
-
-func (r *reconciler) createPodGroup(ctx context.Context, key jobKey, job *batchv1.Job, workload *schedulingv1alpha2.Workload) (*schedulingv1alpha2.PodGroup, error) {
-	wanted, err := builder.PodGroups(workload, r.builderOptions())
-	if err != nil {
-		return nil, err
-	}
-	client := r.scheduling.SchedulingV1alpha2().PodGroups(job.Namespace)
-	made, err := client.Create(ctx, wanted[0], metav1.CreateOptions{})
+	client := r.scheduling.SchedulingV1alpha2().PodGroups(v.job.Namespace)
+	made, err := client.Create(ctx, wanted, metav1.CreateOptions{})
+	created := err == nil
 	if apierrors.IsAlreadyExists(err) {
-		if existing, getErr := client.Get(ctx, wanted[0].Name, metav1.GetOptions{}); getErr == nil && metav1.IsControlledBy(existing, job) {
-			return existing, nil
+		if made, err = client.Get(ctx, wanted.Name, metav1.GetOptions{}); err == nil && !metav1.IsControlledBy(made, v.job) {
+			return taken("PodGroup", made), nil
 		}
 	}
 	if err != nil {
-		r.tellNotMade(ctx, job, "PodGroup", err)
+		r.tellNotMade(ctx, v.job, "PodGroup", err)
 		return nil, err
 	}
-	r.memory.change(key, func(record *jobRecord) { record.podGroup = made })
-	return made, nil
+	if created && !v.unstarted() {
+		r.events.tell(ctx, v.job, event{corev1.EventTypeNormal, "PodGroupCreated", fmt.Sprintf("Created PodGroup %s for a Job that has started", made.Name)})
+	}
+	r.memory.change(key, func(record *jobRecord) { record.gang.group = made })
+	return nil, nil
 }
 
-// tellNotMade tells the user why the Job does not start. The built-in controller is silent about it.
+// taken says that an object of something else has the name that the Job's would have.
+func taken(kind string, object metav1.Object) *hold {
+	owner := "nothing controls it"
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		owner = fmt.Sprintf("%s %s with UID %s controls it", controller.Kind, controller.Name, controller.UID)
+	}
+	return &hold{reasonNameTaken, fmt.Sprintf("%s %s is in the way of the Job's own: %s. The Job goes on when it is gone", kind, object.GetName(), owner)}
+}
+
+// removeGang deletes objects of the Job's own that do not serve it, so that others can be made in their place.
+func (r *reconciler) removeGang(ctx context.Context, job *batchv1.Job, objects []metav1.Object) (*hold, error) {
+	for _, object := range objects {
+		options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(object.GetUID()))}
+		var err error
+		switch object.(type) {
+		case *schedulingv1alpha2.Workload:
+			err = r.scheduling.SchedulingV1alpha2().Workloads(job.Namespace).Delete(ctx, object.GetName(), options)
+		case *schedulingv1alpha2.PodGroup:
+			err = r.scheduling.SchedulingV1alpha2().PodGroups(job.Namespace).Delete(ctx, object.GetName(), options)
+		}
+		if err = ignoreNotFound(err); err != nil && !apierrors.IsConflict(err) {
+			return nil, fmt.Errorf("deleting %s of job %s/%s: %w", object.GetName(), job.Namespace, job.Name, err)
+		}
+	}
+	return &hold{reasonGangReplaced, fmt.Sprintf("%s does not fit the Job as it is now: another is made when it is gone", objects[len(objects)-1].GetName())}, nil
+}
+
+// tellOfDeletion tells that the group of a running gang, or its Workload, is being deleted.
+func (r *reconciler) tellOfDeletion(ctx context.Context, key jobKey, v *gangView, group *schedulingv1alpha2.PodGroup) {
+	if workload := v.workloadOf(group); workload != nil && workload.DeletionTimestamp != nil && v.wantsPods() {
+		r.tellOnce(ctx, key, v.job, event{
+			corev1.EventTypeWarning, reasonWorkloadGoing,
+			fmt.Sprintf("Workload %s is being deleted while the Job runs: it is made again when it is gone", workload.Name),
+		})
+	}
+	if group.DeletionTimestamp != nil && v.wantsPods() {
+		r.tellOnce(ctx, key, v.job, event{
+			corev1.EventTypeWarning, reasonGroupGoing,
+			fmt.Sprintf("PodGroup %s is being deleted while the Job runs: pods keep joining it, and it is made again when it is gone", group.Name),
+		})
+	}
+}
+
+// tellNotMade tells the user why the Job does not start.
 func (r *reconciler) tellNotMade(ctx context.Context, job *batchv1.Job, kind string, err error) {
-	if r.opts.Parity || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return
 	}
 	r.events.tell(ctx, job, event{corev1.EventTypeWarning, "FailedCreate", fmt.Sprintf("Error creating %s: %v", kind, err)})
 }
 
 func (r *reconciler) builderOptions() builder.Options {
-	return builder.Options{BuiltInNames: r.opts.Parity, PolicyOnly: r.opts.Parity}
+	return builder.Options{BuiltInNames: !r.better.validNames, PolicyOnly: !r.better.wholeTemplate}
 }
 
-func (m *memory) workload(key jobKey) (workload *schedulingv1alpha2.Workload) {
-	m.view(key, func(r *jobRecord) { workload = r.workload })
-	return workload
+// tellFinishedMembers writes on the PodGroup how many indexes are done, where pods of the group still look for a node:
+// those that are done count towards the quorum, and their pods may be gone.
+func (r *reconciler) tellFinishedMembers(ctx context.Context, s *snapshot, d *decision) error {
+	group, finished := s.gang.group, d.tally.finishedIndexes()
+	if !r.better.gangRetries || group == nil || finished <= builder.FinishedMembers(group) || minCount(group.Spec.SchedulingPolicy) == 0 {
+		return nil
+	}
+	if len(d.pods.create) == 0 && !anyWithoutNode(d.tally.active) {
+		return nil
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:"%d"}}}`, group.UID, builder.FinishedMembersAnnotation, finished)
+	_, err := r.scheduling.SchedulingV1alpha2().PodGroups(group.Namespace).Patch(ctx, group.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) { // gone, or another by now
+		return fmt.Errorf("writing the finished members of PodGroup %s/%s: %w", group.Namespace, group.Name, err)
+	}
+	return nil
 }
 
-func (m *memory) podGroup(key jobKey) (group *schedulingv1alpha2.PodGroup) {
-	m.view(key, func(r *jobRecord) { group = r.podGroup })
-	return group
+func anyWithoutNode(pods []*corev1.Pod) bool {
+	for _, pod := range pods {
+		if pod.Spec.NodeName == "" {
+			return true
+		}
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package job_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,21 +92,24 @@ func TestGangOfWhichOneFailedIsTriedAgainInTheSameGroup(t *testing.T) {
 	w.theGang()
 }
 
-func TestGangThatIsSuspendedHasItsGroupAndKeepsIt(t *testing.T) {
+func TestGangThatIsSuspendedGetsItsGroupAtResumeAndKeepsIt(t *testing.T) {
 	w := newWorld(t)
 	w.run(quick())
 	w.create(newJob("train", both(indexed(2, 2), func(spec *batchv1.JobSpec) { spec.Suspend = new(true) })))
 	w.awaitCondition("train", batchv1.JobSuspended)
+	workloads, _ := w.gang()
+	assert.Empty(t, workloads)
+	w.patch("train", `{"spec":{"suspend":false}}`)
+	w.awaitCounts("train", 2, 0, 0)
 	workload, group := w.theGang()
-	assert.Empty(t, w.allPods())
 	for range 2 {
+		w.patch("train", `{"spec":{"suspend":true}}`)
+		w.awaitCondition("train", batchv1.JobSuspended)
 		w.patch("train", `{"spec":{"suspend":false}}`)
 		w.awaitCounts("train", 2, 0, 0)
 		for _, pod := range w.awaitActive(2) {
 			assert.Equal(t, group.Name, groupOf(pod))
 		}
-		w.patch("train", `{"spec":{"suspend":true}}`)
-		w.awaitCondition("train", batchv1.JobSuspended)
 	}
 	sameWorkload, sameGroup := w.theGang()
 	assert.Equal(t, workload.UID, sameWorkload.UID)
@@ -147,74 +149,6 @@ func TestJobsThatAreNoGangGetNoGroup(t *testing.T) {
 	}
 }
 
-func TestWorkloadsThatAreNotTheJobsOwnLeavePodsWithoutGroup(t *testing.T) {
-	userMade := func(name string) *schedulingv1alpha2.Workload {
-		workload, err := builder.New(&metav1.ObjectMeta{Name: "train", Namespace: namespace, UID: "u"}, batchv1.SchemeGroupVersion.WithKind("Job"),
-			[]schedulingv1alpha2.PodGroupTemplate{builder.Gang("workers", 2)}, builder.Options{})
-		require.NoError(t, err)
-		workload.Name, workload.OwnerReferences = name, nil
-		return workload
-	}
-	for name, n := range map[string]int{"one": 1, "several": 2} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			for i := range n {
-				_, err := w.scheduling.SchedulingV1alpha2().Workloads(namespace).Create(t.Context(), userMade("mine-"+string(rune('a'+i))), metav1.CreateOptions{})
-				require.NoError(t, err)
-			}
-			w.run(quick())
-			w.create(newJob("train", indexed(2, 2)))
-			w.awaitCounts("train", 2, 0, 0)
-			workloads, groups := w.gang()
-			assert.Len(t, workloads, n)
-			assert.Empty(t, groups)
-			assert.Empty(t, groupOf(w.awaitActive(2)[0]))
-		})
-	}
-}
-
-func TestWorkloadThatIsDeletedIsNotMadeAgain(t *testing.T) {
-	w := newWorld(t)
-	stop := w.run(quick())
-	w.create(newJob("train", indexed(2, 2)))
-	pods := w.awaitActive(2)
-	w.awaitCounts("train", 2, 0, 0)
-	stop()
-	workload, _ := w.theGang()
-	require.NoError(t, w.scheduling.SchedulingV1alpha2().Workloads(namespace).Delete(t.Context(), workload.Name, metav1.DeleteOptions{}))
-	w.run(quick())
-	w.fail(pods[0])
-	w.awaitCounts("train", 2, 0, 1)
-	assert.Empty(t, groupOf(w.awaitActive(2)[0]))
-	workloads, _ := w.gang()
-	assert.Empty(t, workloads)
-}
-
-func TestGangWithALongName(t *testing.T) {
-	name := strings.Repeat("n", 60)
-	t.Run("starts", func(t *testing.T) {
-		w := newWorld(t)
-		w.run(quick())
-		w.create(newJob(name, indexed(2, 2)))
-		pods := w.awaitActive(2)
-		_, group := w.theGang()
-		assert.Equal(t, group.Name, groupOf(pods[0]))
-	})
-	t.Run("does not under the built-in controller", func(t *testing.T) {
-		w := newWorld(t)
-		options := quick()
-		options.Parity = true
-		stop := w.run(options)
-		w.create(newJob(name, indexed(2, 2)))
-		w.create(newJob("other", nil))
-		w.awaitCounts("other", 1, 0, 0)
-		stop()
-		assert.Len(t, w.active(), 1)
-		assert.Nil(t, w.job(name).Status.StartTime)
-		assert.Empty(t, w.events(name))
-	})
-}
-
 func TestWorkloadThatCannotBeMadeIsTold(t *testing.T) {
 	w := newWorld(t)
 	j := w.create(newJob("train", indexed(2, 2)))
@@ -227,7 +161,7 @@ func TestWorkloadThatCannotBeMadeIsTold(t *testing.T) {
 	require.NoError(t, err)
 	w.run(quick())
 
-	w.awaitEvent("train", "Warning FailedCreate Error creating Workload: ")
+	w.awaitEvent("train", "Warning NameTaken Workload "+taken.Name+" is in the way of the Job's own: nothing controls it.")
 	assert.Empty(t, w.allPods(), "no pod starts without its group")
 	require.NoError(t, workloads.Delete(t.Context(), taken.Name, metav1.DeleteOptions{}))
 	pods := w.awaitActive(2)

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/core"
 )
@@ -47,7 +48,7 @@ func lastState[T any](object any) (T, bool) {
 // of the same name that is gone, whose requests may still be under way.
 func (r *reconciler) queueKey(job *batchv1.Job) jobKey {
 	key := keyOf(job)
-	if r.opts.Parity {
+	if !r.better.ownQueue {
 		key.uid = ""
 	}
 	return key
@@ -56,6 +57,9 @@ func (r *reconciler) queueKey(job *batchv1.Job) jobKey {
 func (r *reconciler) jobAdded(job *batchv1.Job) {
 	if !r.manages(job) {
 		r.metrics.managedByOther(batch.ManagedBy(job))
+		if r.better.tellsWhyItWaits {
+			r.queue.Add(r.queueKey(job))
+		}
 		return
 	}
 	r.queue.Add(r.queueKey(job))
@@ -233,6 +237,9 @@ func (r *reconciler) podDeleted(pod *corev1.Pod, gone bool) {
 		return
 	}
 	r.memory.deletionObserved(keyOf(job))
+	if gone && r.opts.AtMostOnce && !core.PodFinished(pod) {
+		r.memory.podLost(keyOf(job), pod)
+	}
 	if gone || !hasFinalizer(pod) {
 		r.memory.removalObserved(keyOf(job), pod.UID)
 	}
@@ -245,6 +252,57 @@ func (r *reconciler) orphanLeft(pod *corev1.Pod, gone bool) {
 	if !gone && hasFinalizer(pod) {
 		r.orphans.Add(orphanPod(pod))
 	}
+}
+
+// gangHandler turns events of Workloads and PodGroups into syncs of the Jobs that they are made for.
+func (r *reconciler) gangHandler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    r.gangChanged,
+		UpdateFunc: func(_, after any) { r.gangChanged(after) },
+		DeleteFunc: func(object any) {
+			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = unknown.Obj
+			}
+			r.gangChanged(object)
+		},
+	}
+}
+
+// gangChanged syncs the Job of a Workload or PodGroup.
+func (r *reconciler) gangChanged(object any) {
+	var job *batchv1.Job
+	switch object := object.(type) {
+	case *schedulingv1alpha2.Workload:
+		job = r.jobOfWorkload(object)
+	case *schedulingv1alpha2.PodGroup:
+		if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+			job = r.resolve(object.Namespace, owner)
+			break
+		}
+		found, _, _ := r.workloads.GetByKey(object.Namespace + "/" + workloadOf(object))
+		if workload, ok := found.(*schedulingv1alpha2.Workload); ok {
+			job = r.jobOfWorkload(workload)
+		}
+	}
+	if job == nil || !r.manages(job) {
+		return
+	}
+	if _, finished := batch.Finished(job); !finished {
+		r.queue.AddAfter(r.queueKey(job), r.opts.SyncDelay)
+	}
+}
+
+// jobOfWorkload returns the Job that a Workload names, nil if there is none.
+func (r *reconciler) jobOfWorkload(workload *schedulingv1alpha2.Workload) *batchv1.Job {
+	keys, _ := indexWorkload(workload)
+	if len(keys) == 0 {
+		return nil
+	}
+	job, err := r.jobs.Jobs(workload.Namespace).Get(workload.Spec.ControllerRef.Name)
+	if err != nil {
+		return nil
+	}
+	return job
 }
 
 // resolve returns the Job that an owner reference means, nil if the cache has none of that kind, name and UID.

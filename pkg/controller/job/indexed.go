@@ -130,7 +130,7 @@ func readyIndexes(s *snapshot, t *tally, indexes []int) ([]int, time.Duration) {
 	var ready []int
 	var wait time.Duration
 	for _, index := range indexes {
-		remaining := indexRemaining(t.delayed[index], s.now, s.limits)
+		remaining := indexRemaining(s, t.delayed[index])
 		switch {
 		case remaining == 0:
 			ready = append(ready, index)

@@ -57,9 +57,24 @@ type jobRecord struct {
 	// podVersion and jobVersion are the latest resource versions written.
 	podVersion, jobVersion string
 
-	// workload and podGroup were made for the Job and need not be in the cache yet.
+	gang gangRecord
+
+	// told holds the last message of each reason that is told once.
+	told map[string]string
+
+	// lost names a pod that vanished before its end was seen, "" for none.
+	lost string
+	// dismissed holds pods that the controller deletes without counting them.
+	dismissed sets.Set[types.UID]
+}
+
+// gangRecord is what was made for a Job and need not be in the caches yet.
+type gangRecord struct {
 	workload *schedulingv1alpha2.Workload
-	podGroup *schedulingv1alpha2.PodGroup
+	group    *schedulingv1alpha2.PodGroup
+	// blind says that the cache of Workloads was older than the Job when its Workload was made, which was at that time.
+	blind bool
+	at    time.Time
 }
 
 func newMemory(clock clock.PassiveClock, timeout time.Duration) *memory {
@@ -163,4 +178,21 @@ func (m *memory) hasFinished(key jobKey) (finished bool) {
 
 func (m *memory) setFinished(key jobKey) {
 	m.change(key, func(r *jobRecord) { r.finished = true })
+}
+
+func (m *memory) gang(key jobKey) (gang gangRecord) {
+	m.view(key, func(r *jobRecord) { gang = r.gang })
+	return gang
+}
+
+// tellAgain notes what is about to be told and reports whether that is new.
+func (m *memory) tellAgain(key jobKey, reason, message string) (news bool) {
+	m.change(key, func(r *jobRecord) {
+		if r.told == nil {
+			r.told = map[string]string{}
+		}
+		news = r.told[reason] != message
+		r.told[reason] = message
+	})
+	return news
 }

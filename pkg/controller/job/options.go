@@ -34,6 +34,9 @@ const (
 	DefaultExpectationTimeout = 5 * time.Minute
 )
 
+// maxHeldRetry bounds the time after which a Job whose pods are held back is looked at again.
+const maxHeldRetry = 10 * time.Second
+
 // component names the controller in events, as the built-in one is named there.
 const component = "job-controller"
 
@@ -49,11 +52,26 @@ type Options struct {
 	// must be served. The default has every gate on.
 	Gates features.Gates
 
-	// Parity makes the controller behave as the built-in one of 1.36 also where that one is at fault: names of Workloads
-	// and their templates that the API server refuses, so that the Job never starts, and silence about it; a wait
-	// without end where the Workload API is not served; pods that are deleted before the status says why, so that a
-	// Job may end otherwise than it should if the controller stops in between. The default does better.
+	// Parity makes the controller behave as the built-in one of 1.36 also where that one is at fault: [Deviations] lists
+	// where. The default does better.
 	Parity bool
+
+	// GangFallback says what becomes of the pods of a gang Job where it is not clear, or not possible, which PodGroup
+	// they are to join: the condition [GangHeld] tells when. Without meaning under Parity. The default is
+	// [GangFallbackHold].
+	GangFallback GangFallback
+
+	// IgnoredFailures says whether a failure that a rule of spec.podFailurePolicy ignores puts off the next pod. The
+	// default is [IgnoredFailuresBackoff], as in the built-in controller.
+	IgnoredFailures IgnoredFailures
+
+	// AtMostOnce makes a Job fail, with the reason [ReasonPodLost], when one of its pods has vanished before its end was
+	// seen: somebody took its finalizer off, say, and it may have done its work or still be at it. Without the option the
+	// Job makes another pod in its place. With it a pod is replaced only when it has ended, whatever
+	// spec.podReplacementPolicy says. In doubt the Job fails: when the controller was stopped while it removed pods that
+	// were too many, for instance. What counts as work that is run again on purpose, such as retries after a failure and
+	// a Job that is suspended and resumed, is not affected.
+	AtMostOnce bool
 
 	// Workers is how many Jobs are synced at a time, and how many orphaned pods are cleared. The default is
 	// [DefaultWorkers].
@@ -93,6 +111,29 @@ type Options struct {
 	ExpectationTimeout time.Duration
 }
 
+// GangFallback says what becomes of pods that cannot join the PodGroup they should.
+type GangFallback string
+
+const (
+	// GangFallbackHold makes no pods until it is clear which PodGroup they are to join.
+	GangFallbackHold GangFallback = "Hold"
+	// GangFallbackPlainPods makes pods without a PodGroup, which start one by one.
+	GangFallbackPlainPods GangFallback = "PlainPods"
+)
+
+// IgnoredFailures says whether failures that a pod failure policy ignores (action Ignore, KEP-3329) count for the
+// back-off.
+type IgnoredFailures string
+
+const (
+	// IgnoredFailuresBackoff has ignored failures put off the next pod as others do: pods that fail as soon as they
+	// start do so in growing intervals.
+	IgnoredFailuresBackoff IgnoredFailures = "Backoff"
+	// IgnoredFailuresNoBackoff replaces such a pod at once: one whose node was drained, say, whose failure tells nothing
+	// about the next.
+	IgnoredFailuresNoBackoff IgnoredFailures = "NoBackoff"
+)
+
 // withDefaults returns o with each zero field filled in.
 func (o Options) withDefaults() Options {
 	setDefault(&o.Workers, DefaultWorkers)
@@ -104,6 +145,8 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxUncounted, DefaultMaxUncounted)
 	setDefault(&o.MaxPodsPerSync, DefaultMaxPodsPerSync)
 	setDefault(&o.ExpectationTimeout, DefaultExpectationTimeout)
+	setDefault(&o.GangFallback, GangFallbackHold)
+	setDefault(&o.IgnoredFailures, IgnoredFailuresBackoff)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -129,6 +172,12 @@ func (o Options) validate() error {
 	if o.PodBackoff < 0 || o.MaxPodBackoff < 0 || o.RetryBackoff < 0 || o.MaxRetryBackoff < 0 || o.ExpectationTimeout < 0 {
 		return fmt.Errorf("job controller options: back-offs and the expectation timeout must not be negative")
 	}
+	if o.GangFallback != "" && o.GangFallback != GangFallbackHold && o.GangFallback != GangFallbackPlainPods {
+		return fmt.Errorf("job controller options: gang fallback %q is neither %s nor %s", o.GangFallback, GangFallbackHold, GangFallbackPlainPods)
+	}
+	if o.IgnoredFailures != "" && o.IgnoredFailures != IgnoredFailuresBackoff && o.IgnoredFailures != IgnoredFailuresNoBackoff {
+		return fmt.Errorf("job controller options: ignored failures %q is neither %s nor %s", o.IgnoredFailures, IgnoredFailuresBackoff, IgnoredFailuresNoBackoff)
+	}
 	if o.ManagedBy != "" {
 		if faults := validation.IsDomainPrefixedPath(field.NewPath("managedBy"), o.ManagedBy); len(faults) > 0 {
 			return fmt.Errorf("job controller options: %w", faults.ToAggregate())
@@ -139,16 +188,21 @@ func (o Options) validate() error {
 
 // limits are the parts of [Options] that decisions rest on.
 type limits struct {
+	// ignoredWait says that ignored failures put off the next pod; atMostOnce is [Options].AtMostOnce.
+	ignoredWait, atMostOnce   bool
 	podBackoff, maxPodBackoff time.Duration
 	uncounted, podsPerSync    int
+	// heldRetry is when a Job whose pods are held back is looked at again, for what no event tells.
+	heldRetry time.Duration
 	// minRequeue is the shortest delay of a planned requeue.
 	minRequeue time.Duration
 }
 
 func (o Options) limits() limits {
 	return limits{
+		ignoredWait: o.IgnoredFailures == IgnoredFailuresBackoff, atMostOnce: o.AtMostOnce,
 		podBackoff: o.PodBackoff, maxPodBackoff: o.MaxPodBackoff,
 		uncounted: o.MaxUncounted, podsPerSync: o.MaxPodsPerSync,
-		minRequeue: o.SyncDelay,
+		heldRetry: min(o.MaxRetryBackoff, maxHeldRetry), minRequeue: o.SyncDelay,
 	}
 }

@@ -21,7 +21,10 @@ func TestOptionsHaveTheDefaultsOfTheBuiltInController(t *testing.T) {
 	assert.Equal(t, 5, o.Workers)
 	assert.Equal(t, time.Second, o.SyncDelay)
 	assert.Equal(t, batchv1.JobControllerName, o.ManagedBy)
-	assert.Equal(t, limits{podBackoff: 10 * time.Second, maxPodBackoff: 10 * time.Minute, uncounted: 500, podsPerSync: 500, minRequeue: time.Second}, o.limits())
+	assert.Equal(t, limits{
+		ignoredWait: true, podBackoff: 10 * time.Second, maxPodBackoff: 10 * time.Minute,
+		uncounted: 500, podsPerSync: 500, heldRetry: 10 * time.Second, minRequeue: time.Second,
+	}, o.limits())
 	assert.NotNil(t, o.Clock)
 	assert.Zero(t, Options{SyncDelay: -1}.withDefaults().SyncDelay)
 }
@@ -55,7 +58,7 @@ func TestNewKeepsTheConfigAsItWas(t *testing.T) {
 	assert.Equal(t, &rest.Config{Host: "https://example.invalid"}, config)
 }
 
-func TestRBACIsThatOfTheBuiltInControllerOrLess(t *testing.T) {
+func TestRBACIsWhatTheControllerDoes(t *testing.T) {
 	var role rbacv1.ClusterRole
 	for document := range strings.SplitSeq(RBAC, "\n---\n") {
 		var meta metav1.TypeMeta
@@ -76,7 +79,7 @@ func TestRBACIsThatOfTheBuiltInControllerOrLess(t *testing.T) {
 		"batch/jobs/finalizers":       {"update"},
 		"/pods":                       {"list", "watch", "create", "patch", "delete"},
 		"/events":                     {"create", "patch"},
-		"scheduling.k8s.io/workloads": {"get", "list", "watch", "create"},
-		"scheduling.k8s.io/podgroups": {"get", "list", "watch", "create"},
+		"scheduling.k8s.io/workloads": {"get", "list", "watch", "create", "delete"},
+		"scheduling.k8s.io/podgroups": {"get", "list", "watch", "create", "patch", "delete"},
 	}, got)
 }

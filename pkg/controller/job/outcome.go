@@ -45,6 +45,9 @@ func findOutcome(s *snapshot, t *tally, started time.Time) *outcome {
 	if announced := announcedOutcome(s.job); announced != nil {
 		return announced
 	}
+	if message := lostMessage(s, t); message != "" {
+		return failure(ReasonPodLost, message)
+	}
 	if message := failJobMessage(s); message != "" {
 		return failure(batchv1.JobReasonPodFailurePolicy, message)
 	}

@@ -19,6 +19,8 @@ type podPlan struct {
 	// wait is how long the pods that are wanted must wait for the end of the back-off, zero if none is wanted or may
 	// not be made for another reason.
 	wait time.Duration
+	// ending is how many pods are not made because others that are being deleted must end first.
+	ending int32
 	// action names what was done, for metrics.
 	action syncAction
 }
@@ -42,14 +44,17 @@ func planPods(s *snapshot, t *tally) podPlan {
 	if remove := podsToRemove(s, t.active, int(max(active-want, 0))); len(remove) > 0 {
 		return podPlan{delete: remove[:min(len(remove), s.limits.podsPerSync)], action: actionPodsDeleted}
 	}
-	missing := want - active
+	missing, ending := want-active, int32(0)
 	if batch.OnlyReplaceFailed(s.job) {
+		ending = min(max(missing, 0), t.terminating)
 		missing -= t.terminating
 	}
-	if missing <= 0 {
-		return podPlan{action: actionTracking}
+	if missing <= 0 || s.gang.held != nil {
+		return podPlan{action: actionTracking, ending: ending}
 	}
-	return planCreation(s, t, int(missing))
+	plan := planCreation(s, t, int(missing))
+	plan.ending = ending
+	return plan
 }
 
 // wantedActive returns how many pods should run. A work-queue Job starts none after the first success and lets run what
@@ -71,7 +76,7 @@ func wantedActive(s *snapshot, t *tally) int32 {
 func planCreation(s *snapshot, t *tally, missing int) podPlan {
 	plan := podPlan{action: actionPodsCreated}
 	if !s.perIndexLimit() {
-		if plan.wait = s.backoff.after(t.newSucceeded, t.newFailed).remaining(s.now, s.limits); plan.wait > 0 {
+		if plan.wait = s.backoff.after(t.newSucceeded, s.failuresThatWait(t.newFailed)).remaining(s.now, s.limits); plan.wait > 0 {
 			return plan
 		}
 	}
@@ -126,7 +131,7 @@ func decide(s *snapshot) *decision {
 	d := &decision{
 		tally:   t,
 		started: startTime(s),
-		backoff: s.backoff.after(t.newSucceeded, t.newFailed),
+		backoff: s.backoff.after(t.newSucceeded, s.failuresThatWait(t.newFailed)),
 		pods:    podPlan{action: actionReconciling},
 	}
 	d.outcome = findOutcome(s, t, d.started)
@@ -145,6 +150,9 @@ func (d *decision) nextSync(s *snapshot) time.Duration {
 	var next time.Duration
 	if remaining, limited := untilDeadline(s, d.started); limited && d.outcome == nil {
 		next = remaining
+	}
+	if s.gang.held != nil && (next == 0 || s.limits.heldRetry < next) {
+		next = s.limits.heldRetry
 	}
 	if d.pods.wait > 0 {
 		if wait := max(d.pods.wait, s.limits.minRequeue); next == 0 || wait < next {

@@ -60,6 +60,8 @@ const (
 	workloadsByJob = "job"
 	// podGroupsByWorkload finds PodGroups by namespace and name of the Workload in spec.podGroupTemplateRef.
 	podGroupsByWorkload = "workload"
+	// podGroupsByJob finds PodGroups by namespace and the UID of the Job that controls them.
+	podGroupsByJob = "job"
 )
 
 func newReconciler(c *Controller) *reconciler {
@@ -87,7 +89,11 @@ func newReconciler(c *Controller) *reconciler {
 		scheduling := r.schedulingInformers.Scheduling().V1alpha2()
 		workloads, podGroups := scheduling.Workloads().Informer(), scheduling.PodGroups().Informer()
 		r.addIndexes(workloads, cache.Indexers{workloadsByJob: indexWorkload})
-		r.addIndexes(podGroups, cache.Indexers{podGroupsByWorkload: indexPodGroup})
+		r.addIndexes(podGroups, cache.Indexers{podGroupsByWorkload: indexPodGroup, podGroupsByJob: indexPodGroupByJob})
+		if r.better.gangChoice {
+			r.addHandler(workloads, r.gangHandler())
+			r.addHandler(podGroups, r.gangHandler())
+		}
 		r.workloads, r.podGroups = workloads.GetIndexer(), podGroups.GetIndexer()
 		r.synced = append(r.synced, workloads.HasSyncedChecker(), podGroups.HasSyncedChecker())
 	}
@@ -207,4 +213,16 @@ func indexPodGroup(object any) ([]string, error) {
 		return nil, nil
 	}
 	return []string{indexKey(group.Namespace, ref.Workload.WorkloadName)}, nil
+}
+
+func indexPodGroupByJob(object any) ([]string, error) {
+	group, ok := object.(*schedulingv1alpha2.PodGroup)
+	if !ok {
+		return nil, nil
+	}
+	owner := metav1.GetControllerOfNoCopy(group)
+	if owner == nil || owner.Kind != jobKind.Kind {
+		return nil, nil
+	}
+	return []string{indexKey(group.Namespace, string(owner.UID))}, nil
 }

@@ -265,7 +265,7 @@ func TestOutcomeIsStoredBeforePodsAreStoppedForIt(t *testing.T) {
 	all := []string{"update jobs/status", "delete pods", "update jobs/status", "patch pods", "patch pods", "update jobs/status"}
 	for parity, want := range map[bool][]string{false: all, true: all[1:]} {
 		r := newTestReconciler(t, jobWrapper{job.DeepCopy()}, pods...)
-		r.opts.Parity = parity
+		r.better = deviationsOf(parity)
 		require.NoError(t, r.sync(r.ctx, keyOf(job.Job)))
 		assert.Equal(t, want, r.writes(), "parity %v", parity)
 	}
@@ -358,7 +358,8 @@ func TestHandlersQueueWhatMustBeSeenTo(t *testing.T) {
 		orphans []orphanKey
 	}{
 		"a new job is synced":                                {job: running, event: func(r *reconciler) { r.jobHandler().OnAdd(running.Job, false) }, syncs: true},
-		"a job of another is not":                            {job: running, event: func(r *reconciler) { r.jobHandler().OnAdd(ofAnother(makeJob()).Job, false) }},
+		"a job of another is, for its user to be told":       {job: running, event: func(r *reconciler) { r.jobHandler().OnAdd(ofAnother(makeJob()).Job, false) }, syncs: true},
+		"but not when it changes":                            {job: running, event: func(r *reconciler) { r.jobHandler().OnUpdate(ofAnother(makeJob()).Job, ofAnother(makeJob()).Job) }},
 		"a job that changes is synced":                       {job: running, event: func(r *reconciler) { r.jobHandler().OnUpdate(running.Job, running.Job) }, syncs: true},
 		"a job that finishes is not, but its pods are freed": {job: finished, event: func(r *reconciler) { r.jobHandler().OnUpdate(running.Job, finished.Job) }, orphans: []orphanKey{bySelector}},
 		"a job that goes is forgotten and its pods freed":    {job: running, event: func(r *reconciler) { r.jobHandler().OnDelete(running.Job) }, syncs: true, orphans: []orphanKey{bySelector}},

@@ -47,7 +47,8 @@ func superfluous(s *snapshot, pods []*corev1.Pod) (remove, left []*corev1.Pod) {
 }
 
 // compareProgress orders pods by how little is lost with them: not on a node before on one; pending, unknown, running;
-// not ready before ready; ready for a shorter time first; more restarts first; younger first.
+// not ready before ready; ready for a shorter time first; more restarts first; younger
+// first; the later name first.
 func compareProgress(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
@@ -56,6 +57,7 @@ func compareProgress(a, b *corev1.Pod) int {
 		compareAge(core.ReadyTime(a), core.ReadyTime(b)),
 		compareRestarts(a, b),
 		compareAge(a.CreationTimestamp.Time, b.CreationTimestamp.Time),
+		cmp.Compare(b.Name, a.Name), // so that the same one goes each time
 	)
 }
 

@@ -18,16 +18,17 @@ func TestCompareProgressPutsThePodThatIsLeastFarAlongFirst(t *testing.T) {
 	sidecar.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "s", RestartCount: 1}}
 
 	tests := map[string]struct{ first, second podWrapper }{
-		"not on a node before on one":             {makePod("a"), bound},
-		"pending before unknown":                  {bound, unknown},
-		"unknown before running":                  {unknown, makePod("b").running()},
-		"not ready before ready":                  {makePod("a").running(), makePod("b").ready(epoch)},
-		"ready for a shorter time before longer":  {makePod("a").ready(at(5)), makePod("b").ready(at(1))},
-		"ready since an unknown time before that": {makePod("a").ready(time.Time{}), makePod("b").ready(at(5))},
-		"more restarts before fewer":              {makePod("a").running().restarts(2), makePod("b").running().restarts(1)},
-		"restarts of sidecars where others tie":   {sidecar, makePod("b").running()},
-		"younger before older":                    {makePod("a").created(at(9)), makePod("b").created(at(1))},
-		"node before readiness":                   {makePod("a").created(at(1)), bound},
+		"not on a node before on one":              {makePod("a"), bound},
+		"pending before unknown":                   {bound, unknown},
+		"unknown before running":                   {unknown, makePod("b").running()},
+		"not ready before ready":                   {makePod("a").running(), makePod("b").ready(epoch)},
+		"ready for a shorter time before longer":   {makePod("a").ready(at(5)), makePod("b").ready(at(1))},
+		"ready since an unknown time before that":  {makePod("a").ready(time.Time{}), makePod("b").ready(at(5))},
+		"more restarts before fewer":               {makePod("a").running().restarts(2), makePod("b").running().restarts(1)},
+		"restarts of sidecars where others tie":    {sidecar, makePod("b").running()},
+		"younger before older":                     {makePod("a").created(at(9)), makePod("b").created(at(1))},
+		"the later name first where all else ties": {makePod("b"), makePod("a")},
+		"node before readiness":                    {makePod("a").created(at(1)), bound},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +36,6 @@ func TestCompareProgressPutsThePodThatIsLeastFarAlongFirst(t *testing.T) {
 			assert.Positive(t, compareProgress(tc.second.Pod, tc.first.Pod))
 		})
 	}
-	assert.Zero(t, compareProgress(makePod("a").Pod, makePod("b").Pod), "equal pods")
 }
 
 func TestPodsToRemoveKeepsTheBestPodOfAnIndex(t *testing.T) {

@@ -19,9 +19,9 @@ type snapshot struct {
 	job *batchv1.Job
 	// pods are the pods that the Job has claimed, in the order of their index if it is Indexed.
 	pods []*corev1.Pod
-	// podGroup is the name of the group that new pods join, "" for none.
-	podGroup string
-	now      time.Time
+	// gang is the group that new pods join.
+	gang gang
+	now  time.Time
 	// settled says that all pods which earlier syncs made or deleted have been seen. It was read before the pods were,
 	// so that a pod which comes between the two only delays a decision.
 	settled bool
@@ -29,8 +29,10 @@ type snapshot struct {
 	awaited sets.Set[types.UID]
 	backoff backoffRecord
 	limits  limits
-	// parity asks for what the built-in controller does, right or wrong.
-	parity bool
+	// better says where the decisions deviate from those of the built-in controller.
+	better deviations
+	// lost names a pod that vanished before its end was seen, "" for none.
+	lost string
 }
 
 // indexed reports whether each pod of the Job has a completion index.
@@ -131,23 +133,45 @@ func (t *tally) countFinished(s *snapshot, pod *corev1.Pod) {
 	if _, valid := s.validIndex(pod); s.indexed() && !valid {
 		return
 	}
+	if s.better.firstVerdict && (t.listedSucceeded.Has(pod.UID) || t.listedFailed.Has(pod.UID)) {
+		return
+	}
 	if pod.Status.Phase == corev1.PodSucceeded && !t.listedSucceeded.Has(pod.UID) {
 		t.newSucceeded = append(t.newSucceeded, pod)
 	}
-	if batch.PodFailed(s.job, pod) && !t.listedFailed.Has(pod.UID) {
+	if batch.PodFailed(s.job, pod) && !t.listedFailed.Has(pod.UID) && !s.indexIsDone(pod) {
 		t.newFailed = append(t.newFailed, pod)
 	}
+}
+
+// indexIsDone reports whether the status holds the index of a pod as completed. Whatever becomes of the pod then: it is
+// the one that completed it, or one too many.
+func (s *snapshot) indexIsDone(pod *corev1.Pod) bool {
+	if !s.better.firstVerdict || !s.indexed() {
+		return false
+	}
+	index, valid := s.validIndex(pod)
+	return valid && batch.ReadIndexSet(s.job.Status.CompletedIndexes, s.completions()).Has(index)
 }
 
 // countedFailures is the number of new failures that no rule of a pod failure policy lets pass.
 func (t *tally) countedFailures(s *snapshot) int {
 	counted := 0
 	for _, pod := range t.newFailed {
-		if batch.MatchFailurePolicy(s.job.Spec.PodFailurePolicy, pod).Counted {
+		if s.isCounted(pod) {
 			counted++
 		}
 	}
 	return counted
+}
+
+// finishedIndexes returns how many indexes need no pod any more.
+func (t *tally) finishedIndexes() int {
+	finished := t.completed.Len()
+	if t.failedIndexes != nil {
+		finished += t.failedIndexes.Len()
+	}
+	return finished
 }
 
 // valueOf returns what a pointer points at, and the zero value for nil.

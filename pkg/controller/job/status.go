@@ -49,6 +49,7 @@ func conclude(s *snapshot, d *decision, result podResult) *statusPlan {
 		// Pods may be left that still run, or that the cache does not show yet: the Job cannot end before they have.
 		p.outcome = nil
 	}
+	p.setHeld(s)
 	p.setCounts(s, active, d.tally.ready-result.deletedReady)
 	p.track(s, d.tally)
 	p.announce(s)
@@ -87,6 +88,17 @@ func (p *statusPlan) setSuspension(s *snapshot) {
 	p.job.Status.StartTime = nil
 	if !s.suspended() {
 		p.job.Status.StartTime = &metav1.Time{Time: s.now}
+	}
+}
+
+// setHeld brings the condition [GangHeld] in line with whether the pods are held back.
+func (p *statusPlan) setHeld(s *snapshot) {
+	condition := batch.NewCondition(GangHeld, corev1.ConditionFalse, reasonGangFormed, "Pods are held back no more", s.now)
+	if h := s.gang.held; h != nil {
+		condition = batch.NewCondition(GangHeld, corev1.ConditionTrue, h.reason, h.message, s.now)
+	}
+	if batch.SetCondition(p.job, condition) {
+		p.write = true
 	}
 }
 

@@ -175,7 +175,7 @@ func TestConcludeAnnouncesAnOutcome(t *testing.T) {
 		for parity, failed := range map[bool][]types.UID{false: nil, true: {"b"}} {
 			s := takeSnapshot(makeJob().size(2, 2).indexed().started(1).condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "SuccessPolicy", "m"),
 				makePod("a").index(0).succeeded(epoch), makePod("b").index(1).running().terminating())
-			s.parity = parity
+			s.better = deviationsOf(parity)
 			p := concluded(s)
 			assert.Equal(t, failed, p.job.Status.UncountedTerminatedPods.Failed, "parity %v", parity)
 			assert.Equal(t, []string{"a", "b"}, names(p.release))

@@ -24,7 +24,7 @@ func (r *reconciler) sync(ctx context.Context, queued jobKey) error {
 	case err != nil:
 		return fmt.Errorf("reading job %s from the cache: %w", queued, err)
 	case !r.manages(job):
-		// A Job of that name was ours when the sync was queued.
+		r.tellManagedByOther(ctx, job)
 		return nil
 	}
 	key := keyOf(job)
@@ -67,7 +67,11 @@ func (r *reconciler) syncUnfinished(ctx context.Context, key jobKey, job *batchv
 	if err := r.announceFirst(ctx, key, s, d); err != nil {
 		return fmt.Errorf("announcing the outcome of job %s: %w", key, err)
 	}
+	if err := r.tellFinishedMembers(ctx, s, d); err != nil {
+		return err
+	}
 	result := r.applyPods(ctx, key, s, d)
+	r.tellWhy(ctx, key, s, d)
 	if err := r.applyStatus(ctx, key, s, d, conclude(s, d, result)); err != nil {
 		return fmt.Errorf("tracking status of job %s: %w", key, err)
 	}
@@ -79,6 +83,9 @@ func (r *reconciler) syncUnfinished(ctx context.Context, key jobKey, job *batchv
 
 // fetch takes a snapshot. On the way it adopts and releases pods, and makes the group that new pods are to join.
 func (r *reconciler) fetch(ctx context.Context, key jobKey, job *batchv1.Job) (*snapshot, error) {
+	if r.opts.AtMostOnce {
+		job = replacedWhenEnded(job)
+	}
 	if err := r.checkUncertain(ctx, key, job); err != nil {
 		return nil, fmt.Errorf("listing pods of job %s: %w", key, err)
 	}
@@ -87,7 +94,7 @@ func (r *reconciler) fetch(ctx context.Context, key jobKey, job *batchv1.Job) (*
 	if err != nil {
 		return nil, fmt.Errorf("claiming pods of job %s: %w", key, err)
 	}
-	podGroup, err := r.ensureGroup(ctx, key, job, pods)
+	gang, err := r.ensureGang(ctx, key, job, pods)
 	if err != nil {
 		return nil, fmt.Errorf("ensuring Workload and PodGroup for Job %s: %w", key, err)
 	}
@@ -95,15 +102,16 @@ func (r *reconciler) fetch(ctx context.Context, key jobKey, job *batchv1.Job) (*
 		sortByIndex(pods)
 	}
 	return &snapshot{
-		job:      job,
-		pods:     pods,
-		podGroup: podGroup,
-		now:      r.opts.Clock.Now(),
-		settled:  settled,
-		awaited:  r.memory.awaited(key),
-		backoff:  r.memory.backoff(key),
-		limits:   r.limits,
-		parity:   r.opts.Parity,
+		job:     job,
+		pods:    pods,
+		gang:    gang,
+		now:     r.opts.Clock.Now(),
+		settled: settled,
+		awaited: r.memory.awaited(key),
+		backoff: r.memory.backoff(key),
+		limits:  r.limits,
+		better:  r.better,
+		lost:    r.memory.lost(key),
 	}, nil
 }
 
@@ -111,7 +119,7 @@ func (r *reconciler) fetch(ctx context.Context, key jobKey, job *batchv1.Job) (*
 // between the two would otherwise leave pods that look as if they had failed, and the next one, which knows no better,
 // would fail a Job that has succeeded, or for another reason. The built-in controller takes that risk.
 func (r *reconciler) announceFirst(ctx context.Context, key jobKey, s *snapshot, d *decision) error {
-	if s.parity || d.outcome == nil || len(d.pods.delete) == 0 || announcedOutcome(s.job) != nil {
+	if !s.better.outcomeFirst || d.outcome == nil || len(d.pods.delete) == 0 || announcedOutcome(s.job) != nil {
 		return nil
 	}
 	p := &statusPlan{job: withStatusCopy(s.job), outcome: d.outcome}
@@ -197,7 +205,7 @@ func (r *reconciler) releasePods(ctx context.Context, key jobKey, job *batchv1.J
 		uids[i] = pod.UID
 	}
 	r.memory.expectRemovals(key, uids)
-	errs := inParallel(len(pods), func(i int) error {
+	errs := r.inParallel(len(pods), func(i int) error {
 		err := r.removeFinalizer(ctx, key, job, pods[i])
 		if err != nil {
 			r.memory.removalObserved(key, uids[i])

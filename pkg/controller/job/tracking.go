@@ -39,6 +39,8 @@ func (p *statusPlan) track(s *snapshot, t *tally) {
 		}
 		p.release = append(p.release, pod)
 		switch {
+		case s.better.firstVerdict && t.listedSucceeded.Has(pod.UID), s.indexIsDone(pod):
+			// It has been taken into account as succeeded, whatever it says now.
 		case pod.Status.Phase == corev1.PodSucceeded && !t.listedFailed.Has(pod.UID):
 			indexes += p.listSuccess(s, t, pod)
 		case p.notNeeded(s, pod):
@@ -62,7 +64,7 @@ func (p *statusPlan) fails() bool { return p.outcome != nil && !p.outcome.succes
 // notNeeded reports whether pod was stopped because the Job has succeeded: that is no failure of the pod. The built-in
 // controller counts it as one if it comes upon such a pod again.
 func (p *statusPlan) notNeeded(s *snapshot, pod *corev1.Pod) bool {
-	return !s.parity && p.outcome != nil && p.outcome.success && core.PodTerminating(pod)
+	return s.better.outcomeFirst && p.outcome != nil && p.outcome.success && core.PodTerminating(pod)
 }
 
 // releasable reports whether the finalizer of pod may go: the pod has ended, or the Job has or is being deleted. A
