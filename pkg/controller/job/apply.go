@@ -187,7 +187,7 @@ func (r *reconciler) patchPod(ctx context.Context, pod *corev1.Pod, patch map[st
 
 // fairShare is how many requests of one sync are under way at a time. Clients that are throttled serve requests in the
 // order in which they come, so that a sync which sends hundreds at once holds up all the others.
-const fairShare = 16
+const fairShare = 8
 
 // inParallel calls f for 0 to n-1, as many at the same time as one sync may, and returns what each call returned.
 func (r *reconciler) inParallel(n int, f func(int) error) []error {

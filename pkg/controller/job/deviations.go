@@ -128,7 +128,7 @@ func deviationTable() []deviationRow {
 			Deviation{
 				"FairRequests",
 				"A sync sends hundreds of requests at a time, so that where the client is throttled all other Jobs wait behind a big one.",
-				"No more than 16 requests of one sync are under way at a time.",
+				"No more than 8 requests of one sync are under way at a time.",
 			}, func(d *deviations) { d.fairRequests = true },
 		},
 		{
