@@ -89,9 +89,14 @@ func report(ctx context.Context, client kubernetes.Interface, out io.Writer) err
 		if err != nil {
 			return fmt.Errorf("getting Job %s: %w", e.name, err)
 		}
-		state := "untouched: nobody here is " + batch.ManagedBy(job)
-		if kind, finished := batch.Finished(job); finished {
-			state = string(kind)
+		kind, finished := batch.Finished(job)
+		state := string(kind)
+		if !finished {
+			why, err := whyUntouched(ctx, client, job)
+			if err != nil {
+				return err
+			}
+			state = "untouched: " + why
 		}
 		named := "-"
 		if job.Spec.ManagedBy != nil {
@@ -100,6 +105,21 @@ func report(ctx context.Context, client kubernetes.Interface, out io.Writer) err
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", job.Name, named, statusWriter(job), job.Status.Succeeded, state)
 	}
 	return table.Flush()
+}
+
+// whyUntouched returns what the standard controller tells the user of a Job that it leaves to another, in an event.
+func whyUntouched(ctx context.Context, client kubernetes.Interface, job *batchv1.Job) (string, error) {
+	events, err := client.CoreV1().Events(job.Namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + job.Name})
+	if err != nil {
+		return "", fmt.Errorf("watching the events of Job %s: %w", job.Name, err)
+	}
+	defer events.Stop()
+	for change := range events.ResultChan() {
+		if event, ok := change.Object.(*corev1.Event); ok {
+			return event.Reason + ": " + event.Message, nil
+		}
+	}
+	return "", fmt.Errorf("time ran out: no event says why Job %s is left alone", job.Name)
 }
 
 // statusWriter returns the name of the client that wrote a Job's status.

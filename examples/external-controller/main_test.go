@@ -16,7 +16,7 @@ func checkOutput(t *testing.T, out string) {
 		`(?m)^plain +- +muster-job-controller +2 +Complete$`,
 		`(?m)^built-in-by-name +kubernetes.io/job-controller +muster-job-controller +2 +Complete$`,
 		`(?m)^delegated +example.com/external-controller +external-controller +2 +Complete$`,
-		`(?m)^of-somebody-else +example.com/somebody-else +- +0 +untouched: `,
+		`(?m)^of-somebody-else +example.com/somebody-else +- +0 +untouched: ManagedByOther: Job is left to the controller example.com/somebody-else`,
 	} {
 		assert.Regexp(t, want, out)
 	}

@@ -21,6 +21,12 @@
 // eligible Job gets its Workload and its PodGroup before its first pod, and every pod names the group, also those that
 // replace failed ones.
 //
+// Where the built-in controller fails its users this one does otherwise: [Deviations] lists how, and Options.Parity takes
+// all of it back. What holds a Job up is told in events: the end of a back-off (WaitingForBackoff), pods that have to end
+// first (WaitingForPodsToEnd, OutcomePending), a gang that finds no room (WaitingForGang), pods, Workloads and PodGroups
+// that cannot be made (FailedCreate), another controller's Job (ManagedByOther), and objects that stand in the way of a
+// gang, which are also in the condition [GangHeld].
+//
 // Pods carry the finalizer batch.kubernetes.io/job-tracking until the status of their Job accounts for them (KEP-2307).
 // Status, finalizers and completed indexes hold all there is to know, so a controller may stop at any point and another
 // may go on: no pod is counted twice, and finished work is not run again. What a controller remembers of its own writes
