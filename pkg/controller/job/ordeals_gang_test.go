@@ -15,6 +15,7 @@ func gangOrdeals() map[string]ordeal {
 	return map[string]ordeal{
 		"a gang with a name of 60 characters starts": {builtInFails: true, play: func(w *ordealWorld) string {
 			w.create(newJob(strings.Repeat("n", 60), indexed(2, 2)))
+			w.kill()
 			w.settle()
 			_, group, problem := w.oneGang()
 			if problem != "" {
@@ -27,6 +28,7 @@ func gangOrdeals() map[string]ordeal {
 			before:       func(w *ordealWorld) { w.userWorkload("mine", 2) },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(3, 3)))
+				w.kill()
 				w.settle()
 				_, group, problem := w.oneGang()
 				if problem != "" {
@@ -40,6 +42,7 @@ func gangOrdeals() map[string]ordeal {
 		"a Workload that the user made just before the Job is honoured": {builtInFails: true, play: func(w *ordealWorld) string {
 			w.userWorkload("mine", 2)
 			w.create(newJob("train", indexed(3, 3)))
+			w.kill()
 			w.settle()
 			_, group, problem := w.oneGang()
 			if problem != "" {
@@ -49,6 +52,7 @@ func gangOrdeals() map[string]ordeal {
 		}},
 		"a Workload that a deleted Job of the same name left does not count": {builtInFails: true, play: func(w *ordealWorld) string {
 			old := w.create(newJob("train", indexed(2, 2)))
+			w.kill()
 			w.settle()
 			w.deleteJob("train")
 			w.settle()
@@ -86,6 +90,7 @@ func gangOrdeals() map[string]ordeal {
 			before:  func(w *ordealWorld) { w.userWorkload("mine-a", 2); w.userWorkload("mine-b", 2) },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
+				w.kill()
 				w.settle()
 				return first(w.inGroup(2, ""), w.told("train", "Warning AmbiguousWorkload Workloads mine-a, mine-b all name the Job"))
 			},
@@ -175,6 +180,7 @@ func gangOrdeals() map[string]ordeal {
 			},
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
+				w.kill()
 				w.settle()
 				return first(wrong(len(w.allPods()) == 0, "there are pods"), wrong(batch.HasCondition(w.job("train"), job.GangHeld), "no condition tells"),
 					w.told("train", "Warning AmbiguousPodGroup PodGroups a, b are all made from Workload mine"))
@@ -185,6 +191,7 @@ func gangOrdeals() map[string]ordeal {
 			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine", 2)) },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
+				w.kill()
 				w.settle()
 				return w.inGroup(2, "my-group")
 			},

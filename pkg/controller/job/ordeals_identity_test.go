@@ -70,6 +70,7 @@ func identityOrdeals() map[string]ordeal {
 				w.patch("j", fmt.Sprintf(`{"metadata":{"labels":{"minute":"%d"}}}`, i))
 			}
 			release()
+			w.kill()
 			w.settle()
 			return wrong(len(w.allPods()) == 1, "there are %d pods", len(w.allPods()))
 		}},

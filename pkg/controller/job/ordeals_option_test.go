@@ -38,6 +38,7 @@ func optionOrdeals() map[string]ordeal {
 	return map[string]ordeal{
 		"an ignored failure waits for the back-off": {play: func(w *ordealWorld) string {
 			w.create(newJob("j", ignoring))
+			w.kill()
 			w.settle()
 			drained(w)
 			problem := wrong(len(w.active()) == 0, "a pod came too soon")
@@ -48,6 +49,7 @@ func optionOrdeals() map[string]ordeal {
 			options: func(o *job.Options) { o.IgnoredFailures = job.IgnoredFailuresNoBackoff },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("j", ignoring))
+				w.kill()
 				w.settle()
 				drained(w)
 				return wrong(len(w.active()) == 1, "no pod came at once")
@@ -55,6 +57,7 @@ func optionOrdeals() map[string]ordeal {
 		},
 		"a pod that vanishes is made again": {play: func(w *ordealWorld) string {
 			j := w.create(newJob("j", nil))
+			w.kill()
 			w.settle()
 			w.start(w.active()...)
 			vanish(w, w.active()[0])
@@ -65,6 +68,7 @@ func optionOrdeals() map[string]ordeal {
 			options: func(o *job.Options) { o.AtMostOnce = true },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("j", size(2, 2)))
+				w.kill()
 				w.settle()
 				w.start(w.active()...)
 				vanish(w, w.active()[0])
@@ -135,6 +139,7 @@ func answerOrdeals() map[string]ordeal {
 	return map[string]ordeal{
 		"the back-off is told, with its end": {builtInFails: true, play: func(w *ordealWorld) string {
 			w.create(newJob("j", nil))
+			w.kill()
 			w.settle()
 			w.fail(w.active()...)
 			pass(3 * time.Second)
@@ -142,11 +147,13 @@ func answerOrdeals() map[string]ordeal {
 		}},
 		"so is that another controller is to run a Job": {builtInFails: true, play: func(w *ordealWorld) string {
 			w.create(newJob("j", func(spec *batchv1.JobSpec) { spec.ManagedBy = new("example.com/other") }))
+			w.kill()
 			w.settle()
 			return first(w.told("j", "Normal ManagedByOther Job is left to the controller example.com/other"), wrong(len(w.allPods()) == 0, "there are pods"))
 		}},
 		"so is a gang that finds no room": {builtInFails: true, play: func(w *ordealWorld) string {
 			w.create(newJob("train", indexed(2, 2)))
+			w.kill()
 			w.settle()
 			_, group, problem := w.oneGang()
 			if problem != "" {
@@ -161,6 +168,7 @@ func answerOrdeals() map[string]ordeal {
 		}},
 		"so are pods that must end before a Job has": {builtInFails: true, play: func(w *ordealWorld) string {
 			w.create(newJob("j", both(size(2, 2), func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(0)) })))
+			w.kill()
 			w.settle()
 			pods := w.bind(w.active()...)
 			w.start(pods...)
