@@ -1,6 +1,13 @@
 package cluster_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,11 +18,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/controller/leader"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
@@ -55,34 +65,84 @@ func TestGangOfWhichOneIndexHasSucceededIsTriedAgain(t *testing.T) {
 		"with parity it never is":        {parity: true},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				script := kubelet.ScriptFunc(func(attempt kubelet.Attempt) kubelet.Outcome {
-					switch {
-					case attempt.Index == 0:
-						return kubelet.Outcome{Duration: 10 * time.Second}
-					case attempt.Index == 1 && attempt.Number == 1:
-						return kubelet.Outcome{Duration: 30 * time.Second, ExitCode: 1}
+		for _, replicas := range []int{1, 2} {
+			if tc.parity && replicas > 1 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, with %d controllers", name, replicas), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					script := kubelet.ScriptFunc(func(attempt kubelet.Attempt) kubelet.Outcome {
+						switch {
+						case attempt.Index == 0:
+							return kubelet.Outcome{Duration: 10 * time.Second}
+						case attempt.Index == 1 && attempt.Number == 1:
+							return kubelet.Outcome{Duration: 30 * time.Second, ExitCode: 1}
+						}
+						return kubelet.Outcome{Duration: 2 * time.Minute}
+					})
+					options := cluster.Options{Nodes: 3, Parity: tc.parity, Script: script}
+					if replicas > 1 {
+						options.Controllers = slices.DeleteFunc(cluster.Controllers(), func(name string) bool { return name == cluster.ControllerJob })
 					}
-					return kubelet.Outcome{Duration: 2 * time.Minute}
+					c := start(t, options)
+					kill := func() {}
+					if replicas > 1 {
+						kill = startReplicas(t, c.Config(), replicas)
+					}
+					w := world{t, kubernetes.NewForConfigOrDie(c.Config()), versioned.NewForConfigOrDie(c.Config())}
+					_, err := w.kube.BatchV1().Jobs(metav1.NamespaceDefault).Create(t.Context(), newGangJob("gang", 3), metav1.CreateOptions{})
+					require.NoError(t, err)
+					clock.RealClock{}.Sleep(20 * time.Second) // the bubble's clock
+					if tc.meanwhile != nil {
+						tc.meanwhile(w)
+					}
+					kill()
+					clock.RealClock{}.Sleep(20 * time.Minute) // the bubble's clock
+					j, err := w.kube.BatchV1().Jobs(metav1.NamespaceDefault).Get(t.Context(), "gang", metav1.GetOptions{})
+					require.NoError(t, err)
+					assert.Equal(t, tc.completes, batch.HasCondition(j, batchv1.JobComplete), "%+v", j.Status)
+					if tc.completes {
+						assert.Equal(t, "0-2", j.Status.CompletedIndexes)
+						assert.Equal(t, int32(1), j.Status.Failed)
+					}
 				})
-				c := start(t, cluster.Options{Nodes: 3, Parity: tc.parity, Script: script})
-				w := world{t, kubernetes.NewForConfigOrDie(c.Config()), versioned.NewForConfigOrDie(c.Config())}
-				_, err := w.kube.BatchV1().Jobs(metav1.NamespaceDefault).Create(t.Context(), newGangJob("gang", 3), metav1.CreateOptions{})
-				require.NoError(t, err)
-				clock.RealClock{}.Sleep(20 * time.Second) // the bubble's clock
-				if tc.meanwhile != nil {
-					tc.meanwhile(w)
+			})
+		}
+	}
+}
+
+// startReplicas runs Job controllers that elect a leader, and returns what kills the leader: its requests get no answer
+// any more, and it gives nothing up.
+func startReplicas(t *testing.T, cfg *rest.Config, n int) (kill func()) {
+	t.Helper()
+	var leading atomic.Pointer[func()]
+	for i := range n {
+		var dead atomic.Bool
+		config := rest.CopyConfig(cfg)
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if dead.Load() {
+					return nil, errors.New("the process is dead")
 				}
-				clock.RealClock{}.Sleep(20 * time.Minute) // the bubble's clock
-				j, err := w.kube.BatchV1().Jobs(metav1.NamespaceDefault).Get(t.Context(), "gang", metav1.GetOptions{})
-				require.NoError(t, err)
-				assert.Equal(t, tc.completes, batch.HasCondition(j, batchv1.JobComplete), "%+v", j.Status)
-				if tc.completes {
-					assert.Equal(t, "0-2", j.Status.CompletedIndexes)
-					assert.Equal(t, int32(1), j.Status.Failed)
-				}
+				return next.RoundTrip(request)
+			})
+		})
+		controller, err := job.New(config, job.Options{})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(quiet(t.Context()))
+		var running sync.WaitGroup
+		stop := func() { cancel(); running.Wait() }
+		t.Cleanup(stop)
+		running.Go(func() {
+			_ = leader.Run(ctx, config, leader.Options{Name: "job", Identity: fmt.Sprint(i)}, func(ctx context.Context) error {
+				leading.Store(new(func() { dead.Store(true); stop() }))
+				return controller.Run(ctx)
 			})
 		})
 	}
+	return func() { (*leading.Load())() }
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
