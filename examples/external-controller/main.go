@@ -2,12 +2,16 @@
 // that spec.managedBy names (KEP-4368). It creates Jobs for both, and one for a controller that does not exist, and
 // prints who did what.
 //
-// An external controller for a cluster of yours is the part in newExternal: a rest.Config, and the value that your users
-// put into spec.managedBy.
+// With --kubeconfig it is an external controller for a cluster of yours, and runs the Jobs that name it until it is told
+// to stop. What it may do there, the manifests rbac.yaml in pkg/controller/job and, with --leader-elect,
+// pkg/controller/leader say.
+//
+//	go run ./examples/external-controller --kubeconfig FILE --managed-by example.com/my-queue --metrics 127.0.0.1:8080
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,12 +20,20 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
+)
+
+// The exit codes of the program.
+const (
+	exitDone   = 0 // the show is over, or the controller was told to stop
+	exitFailed = 1
+	exitUsage  = 2 // wrong flags
 )
 
 // managedBy is what a Job has in spec.managedBy to be run by the external controller.
@@ -31,19 +43,37 @@ const managedBy = "example.com/external-controller"
 const patience = 30 * time.Second
 
 func main() {
-	// What the libraries below log is not for this program's users.
-	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "external-controller: %v\n", err)
-		os.Exit(1)
-	}
+	os.Exit(code)
 }
 
-// run starts a cluster with its standard controller, the external one beside it, and follows the Jobs of both.
-func run(ctx context.Context, out io.Writer) error {
+// run is the program without its process: what main does, with everything it touches as a parameter.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	opts, err := parseFlags(args, stdout)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return exitDone
+	case err != nil:
+		fmt.Fprintf(stderr, "external-controller: %v\nSee external-controller --help.\n", err)
+		return exitUsage
+	case opts.onCluster():
+		err = serve(ctx, opts, stdout)
+	default:
+		// What the libraries below log is not for those who watch.
+		klog.SetLogger(logr.Discard())
+		err = show(ctx, stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "external-controller: %v\n", err)
+		return exitFailed
+	}
+	return exitDone
+}
+
+// show starts a cluster with its standard controller, the external one beside it, and follows the Jobs of both.
+func show(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: 2})

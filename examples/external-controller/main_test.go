@@ -24,7 +24,7 @@ func checkOutput(t *testing.T, out string) {
 
 func TestEachControllerRunsItsOwnJobs(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), &out))
+	require.NoError(t, show(t.Context(), &out))
 	checkOutput(t, out.String())
 }
 

@@ -84,7 +84,7 @@ func (o Options) runners(cfg *rest.Config) ([]runner, error) {
 			return podgroupprotection.New(cfg, podgroupprotection.Options{})
 		}},
 		{ControllerTTLAfterFinished, slices.Contains(names, ControllerTTLAfterFinished), func() (interface{ Run(context.Context) error }, error) {
-			return ttl.New(cfg, ttl.Options{})
+			return ttl.New(cfg, ttl.Options{Metrics: o.Metrics})
 		}},
 		{ControllerScheduler, o.Nodes > 0 || slices.Contains(names, ControllerScheduler), func() (interface{ Run(context.Context) error }, error) {
 			return scheduler.New(cfg, scheduler.Options{Gates: o.Gates, Parity: o.Parity})

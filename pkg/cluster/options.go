@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/musterkube/muster/pkg/controller/job"
@@ -36,9 +37,14 @@ type Options struct {
 	// Script says how long each pod runs and how it ends. Default: every pod exits with 0 at once.
 	Script kubelet.Script
 
-	// Job tunes the Job controller. Its Gates and Parity are taken from above, and its SyncDelay is
+	// Job tunes the Job controller. Its Gates, Parity and Metrics are taken from above, and its SyncDelay is
 	// [DefaultJobSyncDelay] unless set here or under Parity.
 	Job job.Options
+
+	// Metrics is the registry that Start puts the metrics of the controllers into, under the names that they have in
+	// Kubernetes: see pkg/controller/job and pkg/controller/ttl. They stay there, so it serves one cluster. Default: no
+	// metrics.
+	Metrics prometheus.Registerer
 }
 
 // DefaultJobSyncDelay is how long the Job controller gathers events before a sync. On a real cluster it is a second,
@@ -48,7 +54,7 @@ const DefaultJobSyncDelay = 10 * time.Millisecond
 // job returns the options of the Job controller.
 func (o Options) job() job.Options {
 	options := o.Job
-	options.Gates, options.Parity = o.Gates, o.Parity
+	options.Gates, options.Parity, options.Metrics = o.Gates, o.Parity, o.Metrics
 	if options.SyncDelay == 0 && !o.Parity {
 		options.SyncDelay = DefaultJobSyncDelay
 	}

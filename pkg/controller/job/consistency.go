@@ -55,7 +55,17 @@ func isBehind(store progress, resource, version string) error {
 
 // wrotePod notes the version of a pod that was written for a Job.
 func (m *memory) wrotePod(key jobKey, version string) {
-	m.change(key, func(r *jobRecord) { r.podVersion = laterVersion(r.podVersion, version) })
+	m.change(key, func(r *jobRecord) {
+		r.podVersion = laterVersion(r.podVersion, version)
+		m.podVersion = laterVersion(m.podVersion, version)
+	})
+}
+
+// lastPodVersion returns the version of the last pod that was written for any Job, "" if none was.
+func (m *memory) lastPodVersion() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.podVersion
 }
 
 // wroteJob notes the version of a Job whose status was written.

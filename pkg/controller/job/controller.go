@@ -41,7 +41,8 @@ type Controller struct {
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
 // starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
 //
-// An option that makes no sense is an error, as is a cfg that no client can be made of.
+// An option that makes no sense is an error, as are a cfg that no client can be made of and a registry that has the
+// metrics of another Job controller.
 func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if cfg == nil {
 		return nil, errors.New("making a job controller: there is no rest.Config")
@@ -53,7 +54,11 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a job controller: %w", err)
 	}
-	return newController(kube, scheduling, opts), nil
+	c := newController(kube, scheduling, opts)
+	if c.metrics, err = newMetrics(opts.Metrics); err != nil {
+		return nil, fmt.Errorf("making a job controller: %w", err)
+	}
+	return c, nil
 }
 
 func newController(kube kubernetes.Interface, scheduling versioned.Interface, opts Options) *Controller {

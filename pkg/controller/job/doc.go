@@ -42,11 +42,32 @@
 // then the status with the pods that are about to be counted, then finalizers, then the status with the counts. An
 // outcome that stops pods is stored before they are stopped.
 //
+// # Metrics
+//
+// With [Options].Metrics, a registry, the controller counts under the names and labels of the built-in one:
+//
+//	job_controller_job_sync_duration_seconds                     completion_mode, result, action
+//	job_controller_job_syncs_total                               completion_mode, result, action
+//	job_controller_jobs_finished_total                           completion_mode, result, reason
+//	job_controller_job_pods_finished_total                       completion_mode, result
+//	job_controller_job_finished_indexes_total                    status, backoffLimit
+//	job_controller_job_pods_creation_total                       reason, status
+//	job_controller_pod_failures_handled_by_failure_policy_total  action
+//	job_controller_terminated_pods_tracking_finalizer_total      event
+//	job_controller_jobs_by_external_controller_total             controller_name
+//	job_controller_stale_sync_skips_total                        group, resource
+//
+// The values of labels are those of Kubernetes. Pods and indexes are counted when the status that accounts for them is
+// stored, finished Jobs when their final condition is. Finished pods with the tracking finalizer are all there are, also
+// those of other controllers' Jobs. To an external controller the built-in one is another, and the Jobs of that count as
+// Jobs of an external controller. Nothing is registered with the process: each controller has a registry, or a label in
+// a common one (prometheus.WrapRegistererWith).
+//
 // # What it does not do
 //
 // It deletes no Job (the TTL controller does), collects no garbage, elects no leader: of two standard controllers on one
-// cluster one must be stopped. It does not protect PodGroups that are in use. It trusts the API server for defaults and
-// validation: a Job must have gone through one.
+// cluster one must be stopped, or pkg/controller/leader see to it that one works at a time. It does not protect
+// PodGroups that are in use. It trusts the API server for defaults and validation: a Job must have gone through one.
 //
 // The rights that it needs in a cluster with RBAC are in rbac.yaml beside this file, and in [RBAC].
 package job

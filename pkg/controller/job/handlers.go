@@ -193,7 +193,7 @@ func (r *reconciler) podSeen(pod *corev1.Pod, owner *metav1.OwnerReference) {
 func (r *reconciler) podChanged(job *batchv1.Job, pod *corev1.Pod) {
 	if _, finished := batch.Finished(job); finished {
 		if hasFinalizer(pod) {
-			r.orphans.Add(orphanPod(pod))
+			r.addOrphans(orphanPod(pod), 0)
 		}
 		return
 	}
@@ -203,7 +203,7 @@ func (r *reconciler) podChanged(job *batchv1.Job, pod *corev1.Pod) {
 // orphanAppeared sees to a pod that nothing controls: the finalizer goes, and Jobs may want to adopt it.
 func (r *reconciler) orphanAppeared(pod *corev1.Pod, adoptable bool) {
 	if hasFinalizer(pod) {
-		r.orphans.Add(orphanPod(pod))
+		r.addOrphans(orphanPod(pod), 0)
 	}
 	if !adoptable {
 		return
@@ -250,7 +250,7 @@ func (r *reconciler) podDeleted(pod *corev1.Pod, gone bool) {
 // is not known may only be too new, or not be listed yet when the controller starts; the orphan workers find out.
 func (r *reconciler) orphanLeft(pod *corev1.Pod, gone bool) {
 	if !gone && hasFinalizer(pod) {
-		r.orphans.Add(orphanPod(pod))
+		r.addOrphans(orphanPod(pod), 0)
 	}
 }
 

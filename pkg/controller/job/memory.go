@@ -33,6 +33,8 @@ type memory struct {
 
 	mu      sync.Mutex
 	records map[jobKey]*jobRecord
+	// podVersion is the latest resource version of a pod written, for whatever Job.
+	podVersion string
 }
 
 // jobRecord is the memory of one Job.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -109,6 +110,10 @@ type Options struct {
 	// ExpectationTimeout is how long a sync refrains from making pods while pods that it made before have not shown up.
 	// The default is [DefaultExpectationTimeout].
 	ExpectationTimeout time.Duration
+
+	// Metrics is the registry that New puts the controller's metrics into, where they stay. Two controllers cannot share
+	// one, unless a label tells them apart: see [prometheus.WrapRegistererWith]. The default has no metrics.
+	Metrics prometheus.Registerer
 }
 
 // GangFallback says what becomes of pods that cannot join the PodGroup they should.

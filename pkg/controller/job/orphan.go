@@ -18,7 +18,11 @@ import (
 
 // orphanKey is work for the orphan workers, which take the tracking finalizer from pods that no Job will count: one pod
 // by name, or all that match a selector.
-type orphanKey struct{ namespace, name, selector string }
+type orphanKey struct {
+	namespace, name, selector string
+	// since is how far the cache of pods must have come, so that it shows the finalizers that syncs have taken.
+	since string
+}
 
 func orphanPod(pod *corev1.Pod) orphanKey {
 	return orphanKey{namespace: pod.Namespace, name: pod.Name}
@@ -33,7 +37,13 @@ func (r *reconciler) orphanPodsOf(job *batchv1.Job, delay time.Duration) {
 	if err != nil {
 		return // The API server lets no such selector pass.
 	}
-	r.orphans.AddAfter(orphanKey{namespace: job.Namespace, selector: selector.String()}, delay)
+	r.addOrphans(orphanKey{namespace: job.Namespace, selector: selector.String()}, delay)
+}
+
+// addOrphans queues a key, to be worked on after a while when the cache shows all that was written to pods so far.
+func (r *reconciler) addOrphans(key orphanKey, delay time.Duration) {
+	key.since = r.memory.lastPodVersion()
+	r.orphans.AddAfter(key, delay)
 }
 
 // processOrphan clears the pods of a key and sees to it that what failed comes again.
@@ -44,6 +54,10 @@ func (r *reconciler) processOrphan(ctx context.Context, key orphanKey) {
 		r.orphans.Forget(key)
 	case ctx.Err() != nil:
 		// Requests fail because the controller ends.
+	case errors.Is(err, errStale), apierrors.IsConflict(err):
+		// The cache is behind, and will not be for long.
+		klog.FromContext(ctx).V(4).Info("Putting off orphaned pods", "namespace", key.namespace, "pod", key.name, "selector", key.selector, "reason", err)
+		r.orphans.AddRateLimited(key)
 	default:
 		klog.FromContext(ctx).Error(err, "Clearing orphaned pods failed", "namespace", key.namespace, "pod", key.name, "selector", key.selector)
 		r.orphans.AddRateLimited(key)
@@ -51,6 +65,9 @@ func (r *reconciler) processOrphan(ctx context.Context, key orphanKey) {
 }
 
 func (r *reconciler) syncOrphans(ctx context.Context, key orphanKey) error {
+	if err := isBehind(r.podStore, "pods", key.since); err != nil {
+		return err
+	}
 	if key.name != "" {
 		pod, err := r.pods.Pods(key.namespace).Get(key.name)
 		if err != nil {

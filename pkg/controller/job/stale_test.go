@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,6 +157,46 @@ func TestPodsAreNotMadeTwiceWhileTheirCacheLags(t *testing.T) {
 		pass(time.Hour)
 		assert.Len(t, w.allPods(), 3)
 	})
+}
+
+func TestFinalizersAreTakenOnceWhileTheirCacheLags(t *testing.T) {
+	for name, end := range map[string]func(w *world){
+		"the job has finished": func(*world) {},
+		"the job is gone": func(w *world) {
+			policy := metav1.DeletePropagationOrphan
+			require.NoError(t, w.client.BatchV1().Jobs(namespace).Delete(w.Context(), "j", metav1.DeleteOptions{PropagationPolicy: &policy}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				var patches atomic.Int64
+				pods := newLag("pods")
+				config := pods.config(w.config)
+				config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+					return roundTripper(func(request *http.Request) (*http.Response, error) {
+						if request.Method == http.MethodPatch && strings.Contains(request.URL.Path, "/pods/") {
+							patches.Add(1)
+						}
+						return next.RoundTrip(request)
+					})
+				})
+				w.runWith(config, job.Options{})
+				w.create(newJob("j", size(3, 3)))
+				w.succeed(w.awaitActive(3)...)
+				synctest.Wait() // the news of the ends has come, that of the finalizers will not
+				release := pods.hold()
+				w.awaitCondition("j", batchv1.JobComplete)
+				end(w)
+				pass(time.Hour)
+				assert.Equal(t, int64(3), patches.Load())
+				release()
+				pass(time.Hour)
+				assert.Equal(t, int64(3), patches.Load())
+				w.awaitReleased()
+			})
+		})
+	}
 }
 
 func TestControllerThatStartsWithOldListsWaits(t *testing.T) {

@@ -9,4 +9,8 @@
 // stopped, so that a successor never works beside it. A process that dies gives nothing up; its Lease then runs out.
 // A replica that was only cut off may still have a write under way when its Lease runs out. Controllers bear that
 // because the API server refuses a write that rests on an old resource version.
+//
+// In a cluster with RBAC a replica needs, beside the rights of its controller, those to get, create and update Leases
+// (coordination.k8s.io) in the namespace of [Options]: rbac.yaml beside this file, and [RBAC], give them to the Job
+// controller's ServiceAccount in muster-system, which then goes into Options.Namespace.
 package leader

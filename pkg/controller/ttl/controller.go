@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -17,12 +18,15 @@ const userAgent = "muster-ttl-after-finished"
 type Controller struct {
 	opts Options
 	kube kubernetes.Interface
+	// deletionDuration is observed when a Job was deleted.
+	deletionDuration prometheus.Histogram
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
 // starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
 //
-// An option that makes no sense is an error, as is a cfg that no client can be made of.
+// An option that makes no sense is an error, as are a cfg that no client can be made of and a registry that has the
+// metric of another ttl controller.
 func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if cfg == nil {
 		return nil, errors.New("making a ttl controller: there is no rest.Config")
@@ -35,7 +39,19 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a ttl controller: %w", err)
 	}
-	return &Controller{opts: opts, kube: kube}, nil
+	c, err := newController(kube, opts)
+	if err != nil {
+		return nil, fmt.Errorf("making a ttl controller: %w", err)
+	}
+	return c, nil
+}
+
+func newController(kube kubernetes.Interface, opts Options) (*Controller, error) {
+	duration, err := newDeletionDuration(opts.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Controller{opts: opts, kube: kube, deletionDuration: duration}, nil
 }
 
 func newClient(cfg *rest.Config) (kubernetes.Interface, error) {

@@ -39,7 +39,8 @@ func newFixture(t *testing.T, opts Options, wrappers ...jobWrapper) *fixture {
 	}
 	opts, err := opts.complete()
 	require.NoError(t, err)
-	f.Controller = &Controller{opts: opts, kube: f.kube}
+	f.Controller, err = newController(f.kube, opts)
+	require.NoError(t, err)
 	return f
 }
 

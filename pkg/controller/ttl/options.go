@@ -3,6 +3,7 @@ package ttl
 import (
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
 )
 
@@ -20,6 +21,11 @@ type Options struct {
 
 	// Namespace limits the controller to one namespace. The default is all.
 	Namespace string
+
+	// Metrics is the registry that New puts ttl_after_finished_controller_job_deletion_duration_seconds into, where it
+	// stays. Two controllers cannot share one, unless a label tells them apart: see [prometheus.WrapRegistererWith]. The
+	// default has no metrics.
+	Metrics prometheus.Registerer
 }
 
 // complete returns o with each zero field filled in, or an error for what makes no sense.

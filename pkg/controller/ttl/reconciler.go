@@ -150,6 +150,9 @@ func (r *reconciler) delete(ctx context.Context, job *batchv1.Job) error {
 		return fmt.Errorf("deleting job %s/%s: %w", job.Namespace, job.Name, err)
 	}
 	klog.FromContext(ctx).V(2).Info("Deleted Job", "job", klog.KObj(job))
+	if at, _, err := ExpireTime(job); err == nil {
+		r.deletionDuration.Observe(r.opts.Clock.Since(at).Seconds())
+	}
 	return nil
 }
 

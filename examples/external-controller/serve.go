@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/controller/leader"
+)
+
+// readHeaderTimeout bounds how long a client of the metrics may take to say what it wants.
+const readHeaderTimeout = 10 * time.Second
+
+// serve runs the external controller on a cluster until ctx ends.
+func serve(ctx context.Context, opts options, out io.Writer) error {
+	cfg, err := opts.config()
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	controller, err := job.New(cfg, job.Options{ManagedBy: opts.managedBy, Gates: opts.gates, Metrics: registry})
+	if err != nil {
+		return err
+	}
+	if opts.metrics != "" {
+		stop, err := serveMetrics(ctx, opts.metrics, registry, out)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	work := func(ctx context.Context) error {
+		fmt.Fprintf(out, "Running the Jobs of %s.\n", opts.managedBy)
+		return controller.Run(ctx)
+	}
+	if !opts.leaderElect {
+		return work(ctx)
+	}
+	return leader.Run(ctx, cfg, leader.Options{Name: "external-controller", Namespace: opts.leaseNamespace}, work)
+}
+
+// config returns the configuration of a client for the cluster.
+func (o options) config() (cfg *rest.Config, err error) {
+	if o.inCluster {
+		cfg, err = rest.InClusterConfig()
+	} else {
+		cfg, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w", err)
+	}
+	cfg.UserAgent = "external-controller"
+	return cfg, nil
+}
+
+// serveMetrics serves what is in a registry until stop is called, which waits for the end.
+func serveMetrics(ctx context.Context, address string, registry prometheus.Gatherer, out io.Writer) (stop func(), err error) {
+	var listening net.ListenConfig
+	listener, err := listening.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("serving metrics: %w", err)
+	}
+	server := &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: readHeaderTimeout}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			fmt.Fprintf(out, "Metrics are not served any more: %v\n", err)
+		}
+	}()
+	fmt.Fprintf(out, "Serving metrics on http://%s.\n", listener.Addr())
+	return func() {
+		_ = server.Close()
+		<-ended
+	}, nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/musterkube/muster/pkg/batch"
+	"github.com/musterkube/muster/pkg/cluster"
+)
+
+func TestExternalControllerRunsOnAClusterThatIsThere(t *testing.T) {
+	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 1})
+	require.NoError(t, err)
+	defer c.Stop()
+	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, writer := io.Pipe()
+	var stderr bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{
+			"--kubeconfig", kubeconfig, "--managed-by", "example.com/mine", "--metrics", "127.0.0.1:0", "--leader-elect", "--lease-namespace", "default",
+		}, writer, &stderr)
+		_ = writer.Close()
+	}()
+	lines := bufio.NewScanner(stdout)
+	require.True(t, lines.Scan(), "the first line")
+	address := regexp.MustCompile(`^Serving metrics on (http://127\.0\.0\.1:\d+)\.$`).FindStringSubmatch(lines.Text())
+	require.NotNil(t, address, lines.Text())
+	require.True(t, lines.Scan(), "the second line")
+	assert.Equal(t, "Running the Jobs of example.com/mine.", lines.Text())
+
+	client := kubernetes.NewForConfigOrDie(c.Config())
+	awaitJob(t, client, "mine", "example.com/mine")
+	// It counts when it has the answer, which may come after the news.
+	finished := `job_controller_jobs_finished_total{completion_mode="NonIndexed",reason="CompletionsReached",result="succeeded"} 1`
+	require.Eventually(t, func() bool {
+		metrics, err := get(t.Context(), address[1])
+		return err == nil && strings.Contains(metrics, finished)
+	}, time.Minute, 10*time.Millisecond, finished)
+	_, err = client.CoordinationV1().Leases("default").Get(t.Context(), "external-controller", metav1.GetOptions{})
+	require.NoError(t, err)
+
+	cancel()
+	assert.Equal(t, exitDone, <-code, stderr.String())
+}
+
+func get(ctx context.Context, url string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+// awaitJob creates a Job for a controller and waits until it is complete.
+func awaitJob(t *testing.T, client kubernetes.Interface, name, managedBy string) {
+	t.Helper()
+	jobs := client.BatchV1().Jobs("default")
+	changes, err := jobs.Watch(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	defer changes.Stop()
+	_, err = jobs.Create(t.Context(), &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: batchv1.JobSpec{ManagedBy: &managedBy, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main:v1"}},
+		}}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	for change := range changes.ResultChan() {
+		if job, ok := change.Object.(*batchv1.Job); ok && batch.HasCondition(job, batchv1.JobComplete) {
+			return
+		}
+	}
+	require.FailNow(t, "the watch ended before the Job")
+}
+
+func TestArgumentsThatMakeNoSense(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"an unknown flag":             {[]string{"--pods"}, exitUsage, "unknown flag: --pods"},
+		"an argument":                 {[]string{"show"}, exitUsage, `unexpected argument "show"`},
+		"two clusters":                {[]string{"--kubeconfig", "f", "--in-cluster"}, exitUsage, "name two clusters"},
+		"a flag for no cluster":       {[]string{"--leader-elect"}, exitUsage, "the show takes no flags"},
+		"a file that there is not":    {[]string{"--kubeconfig", "/does/not/exist"}, exitFailed, "finding the cluster: "},
+		"a cluster that there is not": {[]string{"--in-cluster"}, exitFailed, "finding the cluster: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, complaints bytes.Buffer
+			assert.Equal(t, tc.code, run(t.Context(), tc.args, &out, &complaints))
+			assert.Contains(t, complaints.String(), tc.want)
+		})
+	}
+	var out, complaints bytes.Buffer
+	assert.Equal(t, exitDone, run(t.Context(), []string{"--help"}, &out, &complaints))
+	assert.Contains(t, out.String(), "--managed-by")
+}
