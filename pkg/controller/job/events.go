@@ -131,17 +131,53 @@ func (w *eventWriter) run(ctx context.Context, stop <-chan struct{}) {
 	for {
 		select {
 		case e := <-w.queue:
-			if answered := w.write(ctx, stop, e); !answered && isClosed(stop) {
+			if answered := w.writeAll(ctx, stop, w.correlate(e)); !answered && isClosed(stop) {
 				return
 			}
 		case <-stop:
 			// Nothing else writes to the queue any more.
-			for len(w.queue) > 0 && w.write(ctx, stop, <-w.queue) {
+			for len(w.queue) > 0 && w.writeAll(ctx, stop, w.correlate(<-w.queue)) {
 				continue
 			}
 			return
 		}
 	}
+}
+
+// correlate takes an event and those that wait behind it, and returns what is to be written. Of several writes that raise
+// the count of one event the last is enough: it has them all.
+func (w *eventWriter) correlate(e *corev1.Event) []*record.EventCorrelateResult {
+	var results []*record.EventCorrelateResult
+	raised := map[string]int{}
+	for {
+		result, err := w.correlator.EventCorrelate(e)
+		if err == nil && !result.Skip {
+			key := result.Event.Namespace + "/" + result.Event.Name
+			if at, waits := raised[key]; waits && result.Event.Count > 1 {
+				results[at] = result
+			} else {
+				results = append(results, result)
+				if result.Event.Count > 1 {
+					raised[key] = len(results) - 1
+				}
+			}
+		}
+		select {
+		case e = <-w.queue:
+		default:
+			return results
+		}
+	}
+}
+
+// writeAll writes events and reports whether the server has answered.
+func (w *eventWriter) writeAll(ctx context.Context, stop <-chan struct{}, results []*record.EventCorrelateResult) bool {
+	for _, result := range results {
+		if answered := w.write(ctx, stop, result); !answered && isClosed(stop) {
+			return false
+		}
+	}
+	return true
 }
 
 func isClosed(stop <-chan struct{}) bool {
@@ -154,11 +190,8 @@ func isClosed(stop <-chan struct{}) bool {
 }
 
 // write sends one event, several times if the server cannot be reached. It reports whether the server has answered.
-func (w *eventWriter) write(ctx context.Context, stop <-chan struct{}, e *corev1.Event) bool {
-	result, err := w.correlator.EventCorrelate(e)
-	if err != nil || result.Skip {
-		return true
-	}
+func (w *eventWriter) write(ctx context.Context, stop <-chan struct{}, result *record.EventCorrelateResult) bool {
+	var err error
 	for try := 1; ; try++ {
 		if err = w.send(ctx, result); err == nil {
 			return true
@@ -168,7 +201,7 @@ func (w *eventWriter) write(ctx context.Context, stop <-chan struct{}, e *corev1
 		}
 	}
 	if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		klog.FromContext(ctx).Error(err, "Writing event failed", "event", klog.KObj(e), "reason", e.Reason)
+		klog.FromContext(ctx).Error(err, "Writing event failed", "event", klog.KObj(result.Event), "reason", result.Event.Reason)
 	}
 	return isRefusal(err)
 }
