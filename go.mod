@@ -3,30 +3,30 @@ module github.com/musterkube/muster
 go 1.26.0
 
 require (
-	github.com/emicklei/go-restful/v3 v3.13.0
-	github.com/go-logr/logr v1.4.3
-	github.com/google/btree v1.1.3
-	github.com/google/go-cmp v0.7.0
+	github.com/emicklei/go-restful/v3 v3.13.0 // k8s.io/apiserver hands its routes over in it
+	github.com/go-logr/logr v1.4.3 // loggers that users pass in, as in all of Kubernetes
+	github.com/google/btree v1.1.3 // the index of the in-memory store, as in etcd
+	github.com/google/go-cmp v0.7.0 // differences of objects, in tests
 	github.com/prometheus/client_golang v1.24.0 // metrics in a registry of the caller, where component-base has one for the process
-	github.com/spf13/pflag v1.0.10
-	github.com/stretchr/testify v1.11.1
-	go.etcd.io/etcd/api/v3 v3.7.0
-	go.etcd.io/etcd/client/v3 v3.7.0
-	go.yaml.in/yaml/v3 v3.0.4
-	google.golang.org/grpc v1.82.1
-	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
-	k8s.io/api v0.37.2
-	k8s.io/apimachinery v0.37.2
-	k8s.io/apiserver v0.37.2
-	k8s.io/client-go v0.37.2
-	k8s.io/component-base v0.37.2
-	k8s.io/component-helpers v0.37.2
-	k8s.io/klog/v2 v2.140.0
-	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad
-	k8s.io/utils v0.0.0-20260626114624-be93311217bd
-	sigs.k8s.io/randfill v1.0.0
-	sigs.k8s.io/structured-merge-diff/v6 v6.4.2
-	sigs.k8s.io/yaml v1.6.0
+	github.com/spf13/pflag v1.0.10 // flags of the programs, as in all of Kubernetes
+	github.com/stretchr/testify v1.11.1 // assertions, in tests
+	go.etcd.io/etcd/api/v3 v3.7.0 // the messages that the in-memory store speaks with the storage of k8s.io/apiserver
+	go.etcd.io/etcd/client/v3 v3.7.0 // the client interface that the storage of k8s.io/apiserver is built on
+	go.yaml.in/yaml/v3 v3.0.4 // manifests read document by document, with the lines of errors
+	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
+	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // the wire format of API objects, in tests of the generated code
+	k8s.io/api v0.37.2 // the types of the APIs that are served
+	k8s.io/apimachinery v0.37.2 // what every API object is made of
+	k8s.io/apiserver v0.37.2 // the API server: handlers, registry and storage are the real ones
+	k8s.io/client-go v0.37.2 // clients, informers, work queues, leader election
+	k8s.io/component-base v0.37.2 // the version that k8s.io/apiserver reports, and its feature gates
+	k8s.io/component-helpers v0.37.2 // node affinity as kube-scheduler matches it
+	k8s.io/klog/v2 v2.140.0 // the logger of the libraries
+	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // OpenAPI documents; k8s.io/apiserver takes its types
+	k8s.io/utils v0.0.0-20260626114624-be93311217bd // clocks that tests can replace
+	sigs.k8s.io/randfill v1.0.0 // random objects, in tests
+	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // the schema of server-side apply
+	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
 )
 
 require (
