@@ -204,6 +204,9 @@ func (r *reconciler) makeGroup(ctx context.Context, key jobKey, v *gangView, wor
 		return nil, err
 	}
 	wanted := groups[0]
+	if name := v.groupOfPods(); name != "" {
+		wanted.Name = name // which the user may have chosen
+	}
 	if !metav1.IsControlledBy(wanted, v.job) {
 		wanted.OwnerReferences = append([]metav1.OwnerReference{*metav1.NewControllerRef(v.job, jobKind)}, wanted.OwnerReferences...)
 	}

@@ -14,6 +14,7 @@ import (
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/builder"
+	"github.com/musterkube/muster/pkg/core"
 )
 
 // gangView is what the choice of a Job's Workload and PodGroup rests on.
@@ -81,6 +82,16 @@ func planGang(v *gangView) gangPlan {
 // hold them together.
 func (v *gangView) startedPlain() bool {
 	return slices.ContainsFunc(v.pods, func(pod *corev1.Pod) bool { return pod.Spec.SchedulingGroup == nil })
+}
+
+// groupOfPods returns the name of the group that the active pods of the Job are in, "" if there are none.
+func (v *gangView) groupOfPods() string {
+	for _, pod := range v.pods {
+		if group := pod.Spec.SchedulingGroup; core.PodActive(pod) && group != nil && group.PodGroupName != nil {
+			return *group.PodGroupName
+		}
+	}
+	return ""
 }
 
 // wantsPods reports whether the Job may still make pods.

@@ -91,11 +91,11 @@ func (r *reconciler) jobUpdated(old, job *batchv1.Job) {
 }
 
 func (r *reconciler) jobDeleted(job *batchv1.Job) {
+	// A sync that is under way may bring the record back; the one that follows drops it.
+	r.memory.forget(keyOf(job))
 	if !r.manages(job) {
 		return
 	}
-	// A sync that is under way may bring the record back; the one that follows drops it.
-	r.memory.forget(keyOf(job))
 	r.queue.Add(r.queueKey(job))
 	r.orphanPodsOf(job, 0)
 }

@@ -186,6 +186,27 @@ func gangOrdeals() map[string]ordeal {
 					w.told("train", "Warning AmbiguousPodGroup PodGroups a, b are all made from Workload mine"))
 			},
 		},
+		"a PodGroup that the user made is made again under its name": {
+			builtInFails: true,
+			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine", 2)) },
+			play: func(w *ordealWorld) string {
+				w.create(newJob("train", indexed(2, 2)))
+				w.settle()
+				if err := w.scheduling.SchedulingV1alpha2().PodGroups(namespace).Delete(w.Context(), "my-group", metav1.DeleteOptions{}); err != nil {
+					return err.Error()
+				}
+				w.removePodGroupFinalizer("my-group")
+				w.kill()
+				w.fail(w.active()[0])
+				pass(20 * time.Second)
+				w.settle()
+				_, group, problem := w.oneGang()
+				if problem != "" {
+					return problem
+				}
+				return first(w.inGroup(2, "my-group"), wrong(metav1.IsControlledBy(group, w.job("train")), "the job does not control the new group"))
+			},
+		},
 		"a PodGroup that the user made is used": {
 			builtInFails: true,
 			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine", 2)) },
