@@ -8,6 +8,10 @@
 // Each benchmark starts a server of its own for every measurement. Beside rates and latencies, which depend on what else
 // the machine does, it prints CPU time and counts of requests, which hardly do. With --output json it prints the same as
 // JSON; --cpu-profile and --alloc-profile write profiles for go tool pprof.
+//
+// For comparison, the Job controller of kube-controller-manager 1.36.3 on a kube-apiserver with etcd, as its audit log
+// tells: for the Jobs of the modes plain and gang, with a kubelet played as here, there were 3.3 to 3.5 writes a pod. Of
+// these it sent 2.3 to 2.5: one to create the pod, 1.1 to 1.2 to take its finalizer, the rest for events and status.
 package main
 
 import (
