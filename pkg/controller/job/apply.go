@@ -37,7 +37,7 @@ func (r *reconciler) deleteUncounted(ctx context.Context, key jobKey, job *batch
 		r.memory.dismiss(key, pods)
 	}
 	return r.deletePods(pods, func(pod *corev1.Pod) error {
-		err := r.removeFinalizer(ctx, key, job, pod)
+		err := r.removeFinalizer(ctx, key, pod)
 		if err != nil && !apierrors.IsNotFound(err) {
 			err = fmt.Errorf("removing completion finalizer: %w", err)
 		}
@@ -149,7 +149,7 @@ func creationReason(job *batchv1.Job, t *tally) string {
 }
 
 // removeFinalizer takes the tracking finalizer from a pod. One without it is left alone.
-func (r *reconciler) removeFinalizer(ctx context.Context, key jobKey, job *batchv1.Job, pod *corev1.Pod) error {
+func (r *reconciler) removeFinalizer(ctx context.Context, key jobKey, pod *corev1.Pod) error {
 	if !hasFinalizer(pod) {
 		return nil
 	}

@@ -193,7 +193,9 @@ func (r *reconciler) makeWorkload(ctx context.Context, key jobKey, v *gangView) 
 	}
 	// A cache that had come as far as the Job showed all Workloads that are older than it.
 	blind := isBehind(r.workloads, "workloads", v.job.ResourceVersion) != nil
-	r.memory.change(key, func(record *jobRecord) { record.gang.workload, record.gang.blind, record.gang.at = made, blind, r.opts.Clock.Now() })
+	r.memory.change(key, func(record *jobRecord) {
+		record.gang.workload, record.gang.blind, record.gang.at = made, blind, r.opts.Clock.Now()
+	})
 	return nil, nil
 }
 

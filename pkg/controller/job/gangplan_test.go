@@ -5,17 +5,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/pkg/builder"
 )
 
-// ownWorkload is the Workload that the controller makes for a Job; controller is the UID of what controls it, "" for
+// workloadFor is a Workload for the Job; controller is the UID of what controls it, "" for
 // nothing.
 func workloadFor(name string, controller types.UID, minCount int32) *schedulingv1alpha2.Workload {
 	w := &schedulingv1alpha2.Workload{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID(name)}}
@@ -47,8 +46,8 @@ func going[T metav1.Object](object T) T {
 	return object
 }
 
-func member(name string) podWrapper {
-	pod := makePod(name).running()
+func member() podWrapper {
+	pod := makePod("a").running()
 	pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("g")}
 	return pod
 }
@@ -109,7 +108,7 @@ func TestPlanGang(t *testing.T) {
 		"the user's workload and group":        {job: job, workloads: []*workload{workloadFor("mine", "", 2)}, groups: []*group{groupFor("g", "mine", "", 2)}, want: "use g"},
 		"its own before the user's":            {job: job, workloads: []*workload{workloadFor("mine", "", 3), made}, want: "make group of " + own},
 		"the user's came first, seen too late": {job: job, workloads: []*workload{workloadFor("mine", "", 3), made}, made: made.UID, want: "remove " + own},
-		"but not once there are pods":          {job: job, pods: []podWrapper{member("a")}, workloads: []*workload{workloadFor("mine", "", 3), made}, made: made.UID, want: "make group of " + own},
+		"but not once there are pods":          {job: job, pods: []podWrapper{member()}, workloads: []*workload{workloadFor("mine", "", 3), made}, made: made.UID, want: "make group of " + own},
 		"the user's, twice": {
 			job: job, workloads: []*workload{workloadFor("b", "", 3), workloadFor("a", "", 3)},
 			want: "hold AmbiguousWorkload: Workloads a, b all name the Job in spec.controllerRef: all but one must go",
@@ -138,12 +137,12 @@ func TestPlanGang(t *testing.T) {
 		"the user's is going":                    {job: job, workloads: []*workload{going(workloadFor("mine", "", 3))}, want: "hold WorkloadIsDeleted: Workload mine is being deleted: the Job goes on when it is gone"},
 		"its own of another size, no group yet":  {job: job, workloads: []*workload{workloadFor(own, job.UID, 2)}, want: "remove " + own},
 		"its own for more pods":                  {job: job, workloads: []*workload{workloadFor(own, job.UID, 4)}, groups: []*group{groupFor("g", own, job.UID, 4)}, want: "remove g " + own},
-		"its workload has gone":                  {job: job, pods: []podWrapper{member("a")}, groups: []*group{groupFor("g", own, job.UID, 3)}, want: "make workload"},
-		"its workload is going":                  {job: job, pods: []podWrapper{member("a")}, workloads: []*workload{going(workloadFor(own, job.UID, 3))}, groups: []*group{groupFor("g", own, job.UID, 3)}, want: "use g"},
-		"its group is going":                     {job: job, pods: []podWrapper{member("a")}, workloads: []*workload{made}, groups: []*group{going(groupFor("g", own, job.UID, 3))}, want: "use g"},
-		"its group has gone":                     {job: job, pods: []podWrapper{member("a")}, workloads: []*workload{made}, want: "make group of " + own},
-		"both have gone":                         {job: job, pods: []podWrapper{member("a")}, want: "make workload"},
-		"the user's workload has gone":           {job: job, pods: []podWrapper{member("a")}, groups: []*group{groupFor("g", "mine", job.UID, 3)}, want: "use g"},
+		"its workload has gone":                  {job: job, pods: []podWrapper{member()}, groups: []*group{groupFor("g", own, job.UID, 3)}, want: "make workload"},
+		"its workload is going":                  {job: job, pods: []podWrapper{member()}, workloads: []*workload{going(workloadFor(own, job.UID, 3))}, groups: []*group{groupFor("g", own, job.UID, 3)}, want: "use g"},
+		"its group is going":                     {job: job, pods: []podWrapper{member()}, workloads: []*workload{made}, groups: []*group{going(groupFor("g", own, job.UID, 3))}, want: "use g"},
+		"its group has gone":                     {job: job, pods: []podWrapper{member()}, workloads: []*workload{made}, want: "make group of " + own},
+		"both have gone":                         {job: job, pods: []podWrapper{member()}, want: "make workload"},
+		"the user's workload has gone":           {job: job, pods: []podWrapper{member()}, groups: []*group{groupFor("g", "mine", job.UID, 3)}, want: "use g"},
 		"both have gone, and so has all it made": {job: job.started(0), want: "make workload"},
 	}
 	for name, tc := range tests {

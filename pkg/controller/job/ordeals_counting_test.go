@@ -43,7 +43,7 @@ func countingOrdeals() map[string]ordeal {
 			pass(2 * time.Minute)
 			w.succeed(pods[1])
 			w.settle()
-			return w.ended("j", batchv1.JobComplete, 2, 0)
+			return w.completed(2, 0)
 		}},
 		"so does one of an Indexed Job": {builtInFails: true, play: func(w *ordealWorld) string {
 			release := w.stuckFinalizers()
@@ -62,7 +62,7 @@ func countingOrdeals() map[string]ordeal {
 				w.succeed(w.active()...)
 				w.settle()
 			}
-			return w.ended("j", batchv1.JobComplete, 3, 0)
+			return w.completed(3, 0)
 		}},
 		"a pod that is reported failed and then succeeded counts once, as failed": {play: func(w *ordealWorld) string {
 			release := w.stuckFinalizers()
@@ -79,7 +79,7 @@ func countingOrdeals() map[string]ordeal {
 			pass(2 * time.Minute)
 			w.succeed(w.active()...)
 			w.settle()
-			return w.ended("j", batchv1.JobComplete, 1, 1)
+			return w.completed(1, 1)
 		}},
 		"a Job is not Complete while a pod has the finalizer": {play: func(w *ordealWorld) string {
 			release := w.stuckFinalizers()
@@ -93,7 +93,7 @@ func countingOrdeals() map[string]ordeal {
 			problem = first(problem, wrong(!batch.HasCondition(w.job("j"), batchv1.JobComplete), "the job is complete"))
 			release()
 			pass(2 * time.Minute)
-			return first(problem, w.ended("j", batchv1.JobComplete, 1, 0))
+			return first(problem, w.completed(1, 0))
 		}},
 		"a pod that does not match any more is released, at the second try if need be": {play: func(w *ordealWorld) string {
 			release := w.stuckFinalizers()

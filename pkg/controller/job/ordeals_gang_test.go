@@ -25,7 +25,7 @@ func gangOrdeals() map[string]ordeal {
 		}},
 		"a Workload that the user made for the Job is honoured, with its policy": {
 			builtInFails: true,
-			before:       func(w *ordealWorld) { w.userWorkload("mine", 2) },
+			before:       func(w *ordealWorld) { w.userWorkload("mine") },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(3, 3)))
 				w.kill()
@@ -40,7 +40,7 @@ func gangOrdeals() map[string]ordeal {
 			},
 		},
 		"a Workload that the user made just before the Job is honoured": {builtInFails: true, play: func(w *ordealWorld) string {
-			w.userWorkload("mine", 2)
+			w.userWorkload("mine")
 			w.create(newJob("train", indexed(3, 3)))
 			w.kill()
 			w.settle()
@@ -69,7 +69,7 @@ func gangOrdeals() map[string]ordeal {
 		}},
 		"two Workloads of the user's hold the pods back until one is gone": {
 			builtInFails: true,
-			before:       func(w *ordealWorld) { w.userWorkload("mine-a", 2); w.userWorkload("mine-b", 2) },
+			before:       func(w *ordealWorld) { w.userWorkload("mine-a"); w.userWorkload("mine-b") },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
 				w.settle()
@@ -87,7 +87,7 @@ func gangOrdeals() map[string]ordeal {
 		},
 		"or the pods are made without a group, if so wished": {
 			options: func(o *job.Options) { o.GangFallback = job.GangFallbackPlainPods },
-			before:  func(w *ordealWorld) { w.userWorkload("mine-a", 2); w.userWorkload("mine-b", 2) },
+			before:  func(w *ordealWorld) { w.userWorkload("mine-a"); w.userWorkload("mine-b") },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
 				w.kill()
@@ -174,7 +174,7 @@ func gangOrdeals() map[string]ordeal {
 		"two PodGroups of the user's hold the pods back": {
 			builtInFails: true,
 			before: func(w *ordealWorld) {
-				workload := w.userWorkload("mine", 2)
+				workload := w.userWorkload("mine")
 				w.userGroup("a", workload)
 				w.userGroup("b", workload)
 			},
@@ -188,7 +188,7 @@ func gangOrdeals() map[string]ordeal {
 		},
 		"a PodGroup that the user made is made again under its name": {
 			builtInFails: true,
-			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine", 2)) },
+			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine")) },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
 				w.settle()
@@ -209,7 +209,7 @@ func gangOrdeals() map[string]ordeal {
 		},
 		"a PodGroup that the user made is used": {
 			builtInFails: true,
-			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine", 2)) },
+			before:       func(w *ordealWorld) { w.userGroup("my-group", w.userWorkload("mine")) },
 			play: func(w *ordealWorld) string {
 				w.create(newJob("train", indexed(2, 2)))
 				w.kill()

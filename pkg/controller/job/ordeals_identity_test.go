@@ -130,7 +130,7 @@ func identityOrdeals() map[string]ordeal {
 				w.succeed(w.active()...)
 				w.settle()
 			}
-			return first(problem, w.ended("j", batchv1.JobComplete, 3, 0))
+			return first(problem, w.completed(3, 0))
 		}},
 	}
 }

@@ -111,7 +111,7 @@ func optionOrdeals() map[string]ordeal {
 				problem = first(problem, w.owns(j, 3))
 				w.succeed(w.active()...)
 				w.settle()
-				return first(problem, w.ended("j", batchv1.JobComplete, 3, 1))
+				return first(problem, w.completed(3, 1))
 			},
 		},
 		"a pod that is being deleted is replaced when it has ended, if work must not be done twice": {

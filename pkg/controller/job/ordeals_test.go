@@ -206,11 +206,11 @@ func (w *ordealWorld) told(job, prefix string) string {
 		"no event begins with %q: %s", prefix, strings.Join(events, "\n"))
 }
 
-// ended says what is wrong unless the Job ended so.
-func (w *ordealWorld) ended(name string, as batchv1.JobConditionType, succeeded, failed int32) string {
-	s := w.job(name).Status
+// completed says what is wrong unless the Job j is complete, with these counts.
+func (w *ordealWorld) completed(succeeded, failed int32) string {
+	s := w.job("j").Status
 	return first(
-		wrong(batch.HasCondition(w.job(name), as), "job %s is not %s: %v", name, as, conditionTypes(w.job(name))),
+		wrong(batch.HasCondition(w.job("j"), batchv1.JobComplete), "the job is not complete: %v", conditionTypes(w.job("j"))),
 		wrong(s.Succeeded == succeeded && s.Failed == failed, "%d succeeded and %d failed, not %d and %d", s.Succeeded, s.Failed, succeeded, failed),
 		w.released())
 }
@@ -227,11 +227,11 @@ func (w *ordealWorld) released() string {
 
 func suspendedSpec(spec *batchv1.JobSpec) { spec.Suspend = new(true) }
 
-// userWorkload makes a Workload as a user would for the Job train.
-func (w *ordealWorld) userWorkload(name string, minCount int32) *schedulingv1alpha2.Workload {
+// userWorkload makes a Workload as a user would for the Job train, of which two pods are to start at once.
+func (w *ordealWorld) userWorkload(name string) *schedulingv1alpha2.Workload {
 	w.Helper()
 	workload, err := builder.New(&metav1.ObjectMeta{Name: "train", Namespace: namespace, UID: "u"}, batchv1.SchemeGroupVersion.WithKind("Job"),
-		[]schedulingv1alpha2.PodGroupTemplate{builder.Gang("workers", minCount)}, builder.Options{})
+		[]schedulingv1alpha2.PodGroupTemplate{builder.Gang("workers", 2)}, builder.Options{})
 	require.NoError(w, err)
 	workload.Name, workload.OwnerReferences = name, nil
 	made, err := w.scheduling.SchedulingV1alpha2().Workloads(namespace).Create(w.Context(), workload, metav1.CreateOptions{})

@@ -151,7 +151,7 @@ func (r *reconciler) applyStatus(ctx context.Context, key jobKey, s *snapshot, d
 	for action, n := range p.policyActions {
 		r.metrics.failureHandled(action, n)
 	}
-	released, releaseErr := r.releasePods(ctx, key, p.job, p.release)
+	released, releaseErr := r.releasePods(ctx, key, p.release)
 	p.held.Delete(released...)
 	write := settleCounts(&p.job.Status, p.held)
 	ended := releaseErr == nil && p.finish(r.opts.Clock.Now())
@@ -196,7 +196,7 @@ func (r *reconciler) jobFinished(ctx context.Context, key jobKey, job *batchv1.J
 
 // releasePods removes the tracking finalizer from pods, all at a time, and returns the UIDs of those that are without
 // it now, with the first error.
-func (r *reconciler) releasePods(ctx context.Context, key jobKey, job *batchv1.Job, pods []*corev1.Pod) ([]types.UID, error) {
+func (r *reconciler) releasePods(ctx context.Context, key jobKey, pods []*corev1.Pod) ([]types.UID, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
@@ -206,7 +206,7 @@ func (r *reconciler) releasePods(ctx context.Context, key jobKey, job *batchv1.J
 	}
 	r.memory.expectRemovals(key, uids)
 	errs := r.inParallel(len(pods), func(i int) error {
-		err := r.removeFinalizer(ctx, key, job, pods[i])
+		err := r.removeFinalizer(ctx, key, pods[i])
 		if err != nil {
 			r.memory.removalObserved(key, uids[i])
 		}
