@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,17 +41,30 @@ type cluster struct {
 	pods   map[types.UID]*podInfo
 	groups map[types.NamespacedName]*groupInfo
 	// singles are the waiting pods without a group.
-	singles  map[types.NamespacedName]*podInfo
-	arrivals uint64
+	singles map[types.NamespacedName]*podInfo
+	// arrivals counts the instants at which pods came, the last of which is arrivedAt.
+	arrivals  uint64
+	arrivedAt time.Time
+	verdicts  verdicts
 }
 
 func newCluster(p policy) *cluster {
 	return &cluster{
-		policy:  p,
-		nodes:   map[string]*nodeInfo{},
-		pods:    map[types.UID]*podInfo{},
-		groups:  map[types.NamespacedName]*groupInfo{},
-		singles: map[types.NamespacedName]*podInfo{},
+		policy:   p,
+		nodes:    map[string]*nodeInfo{},
+		pods:     map[types.UID]*podInfo{},
+		groups:   map[types.NamespacedName]*groupInfo{},
+		singles:  map[types.NamespacedName]*podInfo{},
+		verdicts: verdicts{},
+	}
+}
+
+// arrive tells the time at which the next pods come. Pods of one instant, of which virtual time has many, are not told
+// apart by their arrival.
+func (c *cluster) arrive(now time.Time) {
+	if c.arrivals == 0 || !now.Equal(c.arrivedAt) {
+		c.arrivals++
+		c.arrivedAt = now
 	}
 }
 
@@ -70,7 +84,7 @@ func (c *cluster) setNode(node *corev1.Node) {
 		at, _ := slices.BinarySearchFunc(c.order, node.Name, func(n *nodeInfo, name string) int {
 			return strings.Compare(n.name, name)
 		})
-		c.order = slices.Insert(slices.Clone(c.order), at, n)
+		c.reorder(slices.Insert(slices.Clone(c.order), at, n))
 	}
 	n.set(node)
 }
@@ -82,8 +96,17 @@ func (c *cluster) removeNode(name string) {
 		return
 	}
 	n.object = nil
-	c.order = slices.DeleteFunc(slices.Clone(c.order), func(n *nodeInfo) bool { return n.name == name })
+	c.reorder(slices.DeleteFunc(slices.Clone(c.order), func(n *nodeInfo) bool { return n.name == name }))
 	c.dropIfIdle(n)
+}
+
+// reorder takes over which nodes exist. What they said is forgotten: it was noted by their places.
+func (c *cluster) reorder(nodes []*nodeInfo) {
+	c.order = nodes
+	for at, n := range nodes {
+		n.at = at
+	}
+	clear(c.verdicts)
 }
 
 func (c *cluster) dropIfIdle(n *nodeInfo) {
@@ -104,7 +127,6 @@ func (c *cluster) setPod(pod *corev1.Pod) *podInfo {
 		if pod.Spec.NodeName == "" && cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName) != c.policy.schedulerName {
 			return nil // another scheduler's, and no member of a group before that one has placed it
 		}
-		c.arrivals++
 		p = newPodInfo(pod, c.policy.groups())
 		p.arrival = c.arrivals
 		c.pods[uidOf(pod)] = p

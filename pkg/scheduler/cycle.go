@@ -21,7 +21,7 @@ const (
 
 // schedulePod runs a cycle for a pod on its own. A pod that finds a node is assumed to be there from now on.
 func (c *cluster) schedulePod(p *podInfo) Decision {
-	found := findNode(p, c.order)
+	found := c.findNode(p, c.order)
 	if found.node != nil {
 		c.assume(p, found.node.name)
 		return Decision{Bindings: []Binding{{Pod: p.object, Node: found.node.name}}}
@@ -94,7 +94,7 @@ func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPre
 	placed := len(g.placed) + len(g.succeeded)
 	for _, p := range pods {
 		result := podTrial{pod: p}
-		if found := findNode(p, nodes); found.node != nil {
+		if found := c.findNode(p, nodes); found.node != nil {
 			result.node = found.node
 		} else {
 			room := c.makeRoomForMember(g, p, found, mayPreempt)

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,29 +19,27 @@ type fit struct {
 }
 
 // findNode looks for the best of the nodes that take the pod: the one with the largest share of CPU and memory left
-// over, then the one with the fewest pods, then the first by name. Equal clusters give equal answers.
-func findNode(p *podInfo, nodes []*nodeInfo) fit {
+// over, then the one with the fewest pods, then the first by name. Equal clusters give equal answers. The nodes are among
+// those that exist, and sorted by name.
+func (c *cluster) findNode(p *podInfo, nodes []*nodeInfo) fit {
+	said := c.verdicts.of(p, len(c.order))
 	var best *nodeInfo
-	var bestScore int64
-	refusals := make([]refusal, 0, 8)
+	var winner *verdict
 	for _, n := range nodes {
-		r := filter(p, n)
-		if !r.fits() {
-			if best == nil {
-				refusals = append(refusals, r)
-			}
+		v := n.ask(p, &said[n.at])
+		if !v.refusal.fits() {
 			continue
 		}
-		score := leastAllocated(p, n)
-		if best == nil || cmp.Or(
-			cmp.Compare(bestScore, score),
-			cmp.Compare(len(n.pods), len(best.pods)),
-			strings.Compare(n.name, best.name)) < 0 {
-			best, bestScore = n, score
+		if best == nil || v.score > winner.score || v.score == winner.score && v.pods < winner.pods {
+			best, winner = n, v
 		}
 	}
 	if best != nil {
 		return fit{node: best}
+	}
+	refusals := make([]refusal, len(nodes))
+	for i, n := range nodes {
+		refusals[i] = said[n.at].refusal
 	}
 	return fit{nodes: nodes, refusals: refusals}
 }
@@ -74,10 +71,16 @@ func (f fit) message(preemption string) string {
 
 func unavailable(total int, refusals []refusal) string {
 	counts := map[string]int{}
-	for _, r := range refusals {
-		for _, reason := range r.reasons {
-			counts[reason]++
+	for i := 0; i < len(refusals); {
+		// Neighbours mostly say the same.
+		same := i + 1
+		for same < len(refusals) && slices.Equal(refusals[i].reasons, refusals[same].reasons) {
+			same++
 		}
+		for _, reason := range refusals[i].reasons {
+			counts[reason] += same - i
+		}
+		i = same
 	}
 	lines := make([]string, 0, len(counts))
 	for reason, count := range maps.All(counts) {

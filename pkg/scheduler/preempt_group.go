@@ -69,14 +69,33 @@ func (c *cluster) groupVictims(g *groupInfo, pods []*podInfo) (victims []victim,
 	if t := c.tryPlacements(g, pods, false); !t.enough {
 		return nil, t.message
 	}
-	for _, v := range candidates {
-		c.putBack(v)
-		if !c.tryPlacements(g, pods, false).enough {
+	return c.reprieve(candidates, func() bool { return c.tryPlacements(g, pods, false).enough }), ""
+}
+
+// reprieve puts back, in order, everyone beside whom the group still fits, and returns those that have to stay away. In a
+// large cluster most need not go at all: the longer it went well, the more are put back at once.
+func (c *cluster) reprieve(candidates []victim, fits func() bool) (victims []victim) {
+	const oneByOne = 16
+	for streak := 0; len(candidates) > 0; {
+		some := candidates[:min(1+streak/oneByOne, len(candidates))]
+		for _, v := range some {
+			c.putBack(v)
+		}
+		if fits() {
+			candidates = candidates[len(some):]
+			streak += len(some)
+			continue
+		}
+		for _, v := range some {
 			c.lift(v)
-			victims = append(victims, v)
+		}
+		streak = 0
+		if len(some) == 1 {
+			victims = append(victims, some[0])
+			candidates = candidates[1:]
 		}
 	}
-	return victims, ""
+	return victims
 }
 
 func neverPreempts(p *podInfo) bool {
