@@ -42,10 +42,10 @@ type cluster struct {
 	groups map[types.NamespacedName]*groupInfo
 	// singles are the waiting pods without a group.
 	singles map[types.NamespacedName]*podInfo
-	// arrivals counts the instants at which pods came, the last of which is arrivedAt.
-	arrivals  uint64
-	arrivedAt time.Time
-	verdicts  verdicts
+	// arrivals counts the pods that came, instants the instants at which they did, the last of which is arrivedAt.
+	arrivals, instants uint64
+	arrivedAt          time.Time
+	verdicts           verdicts
 }
 
 func newCluster(p policy) *cluster {
@@ -62,8 +62,8 @@ func newCluster(p policy) *cluster {
 // arrive tells the time at which the next pods come. Pods of one instant, of which virtual time has many, are not told
 // apart by their arrival.
 func (c *cluster) arrive(now time.Time) {
-	if c.arrivals == 0 || !now.Equal(c.arrivedAt) {
-		c.arrivals++
+	if c.instants == 0 || !now.Equal(c.arrivedAt) {
+		c.instants++
 		c.arrivedAt = now
 	}
 }
@@ -128,7 +128,8 @@ func (c *cluster) setPod(pod *corev1.Pod) *podInfo {
 			return nil // another scheduler's, and no member of a group before that one has placed it
 		}
 		p = newPodInfo(pod, c.policy.groups())
-		p.arrival = c.arrivals
+		c.arrivals++
+		p.arrival, p.instant = c.arrivals, c.instants
 		c.pods[uidOf(pod)] = p
 		c.enlist(p)
 		if p.node == "" {

@@ -18,7 +18,8 @@ type podInfo struct {
 	requests resources
 	priority int32
 	created  time.Time
-	arrival  uint64 // parts pods that were created in the same second; those that came in one instant have it in common
+	instant  uint64 // parts pods that were created in the same second; those that came at once have it in common
+	arrival  uint64 // parts those
 	ports    []corev1.ContainerPort
 	affinity *nodeaffinity.RequiredNodeAffinity // nil when any node will do
 	kindText string                             // see kind; empty until it is asked for
@@ -76,16 +77,17 @@ func (p *podInfo) eligible() bool {
 	return len(p.object.Spec.SchedulingGates) == 0 && p.object.DeletionTimestamp == nil
 }
 
-// byUrgency orders pods as they are to be placed: by priority, the highest first, then the oldest first. Which of the pods
-// of one instant arrived first is chance, and so are the ends of their names: what they are called otherwise decides, so
+// byUrgency orders pods as they are to be placed: by priority, the highest first, then the oldest first. Of pods that came
+// in one instant it is chance which arrived first, unless they were made for one another's like: their names decide, so
 // that equal clusters get equal answers.
 func byUrgency(a, b *podInfo) int {
 	return cmp.Or(
 		cmp.Compare(b.priority, a.priority),
 		a.created.Compare(b.created),
-		cmp.Compare(a.arrival, b.arrival),
+		cmp.Compare(a.instant, b.instant),
 		cmp.Compare(a.key.Namespace, b.key.Namespace),
 		cmp.Compare(a.stem(), b.stem()),
+		cmp.Compare(a.arrival, b.arrival),
 		cmp.Compare(a.key.Name, b.key.Name),
 	)
 }

@@ -158,7 +158,7 @@ var failures = map[string]struct {
 					if _, err := c.Kube.CoreV1().ConfigMaps("default").Create(ctx, note, metav1.CreateOptions{}); err != nil {
 						return err
 					}
-					clock.RealClock{}.Sleep(time.Nanosecond * 700)
+					clock.RealClock{}.Sleep(10 * time.Nanosecond)
 				}
 				return nil
 			})
