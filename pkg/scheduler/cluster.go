@@ -221,6 +221,19 @@ func (c *cluster) nominate(p *podInfo, node string) {
 	}
 }
 
+// suspendNomination has the room that is being made for a pod offered to others until resumeNomination.
+func (c *cluster) suspendNomination(p *podInfo) {
+	if p.nominated != "" {
+		delete(c.node(p.nominated).nominated, p.uid())
+	}
+}
+
+func (c *cluster) resumeNomination(p *podInfo) {
+	if p.nominated != "" {
+		c.node(p.nominated).nominated[p.uid()] = p
+	}
+}
+
 // enlist files the pod where it belongs: on its node, or among those that wait, and with its group.
 func (c *cluster) enlist(p *podInfo) {
 	if p.node != "" {

@@ -105,8 +105,9 @@ func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPre
 			}
 		}
 		if result.node != nil {
-			// A later member must not be offered the same room.
+			// A later member must not be offered the same room, but may have what was being made for this one elsewhere.
 			result.node.add(p)
+			c.suspendNomination(p)
 			placed++
 			out.evicting = out.evicting || result.evicting
 			out.enough = out.enough || placed >= g.minCount(c.policy)
@@ -116,6 +117,7 @@ func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPre
 	for _, result := range out.pods {
 		if result.node != nil {
 			result.node.remove(result.pod)
+			c.resumeNomination(result.pod)
 		}
 	}
 	if out.enough && out.evicting {

@@ -18,11 +18,17 @@ type fit struct {
 	refusals []refusal
 }
 
-// findNode looks for the best of the nodes that take the pod: the one with the largest share of CPU and memory left
-// over, then the one with the fewest pods, then the first by name. Equal clusters give equal answers. The nodes are among
-// those that exist, and sorted by name.
+// findNode looks for the best of the nodes that take the pod: the one where room was made for it, or else the one with the
+// best score, then the one with the fewest pods, then the first by name. Equal clusters give equal answers. The nodes are
+// among those that exist, and sorted by name.
 func (c *cluster) findNode(p *podInfo, nodes []*nodeInfo) fit {
 	said := c.verdicts.of(p, len(c.order))
+	if p.nominated != "" {
+		at := slices.IndexFunc(nodes, func(n *nodeInfo) bool { return n.name == p.nominated })
+		if at >= 0 && nodes[at].ask(p, &said[nodes[at].at]).refusal.fits() {
+			return fit{node: nodes[at]}
+		}
+	}
 	var best *nodeInfo
 	var winner *verdict
 	for _, n := range nodes {
@@ -42,18 +48,6 @@ func (c *cluster) findNode(p *podInfo, nodes []*nodeInfo) fit {
 		refusals[i] = said[n.at].refusal
 	}
 	return fit{nodes: nodes, refusals: refusals}
-}
-
-// leastAllocated is the mean share of CPU and memory, in thousandths, that would stay free on the node with the pod.
-func leastAllocated(p *podInfo, n *nodeInfo) int64 {
-	share := func(capacity, used, request int64) int64 {
-		if capacity <= 0 {
-			return 0
-		}
-		return max(0, capacity-used-request) * 1000 / capacity
-	}
-	return (share(n.capacity.milliCPU, n.used.milliCPU, p.requests.milliCPU) +
-		share(n.capacity.memory, n.used.memory, p.requests.memory)) / 2
 }
 
 // message tells why no node took the pod, counted over the nodes, and what came of looking for pods to preempt:

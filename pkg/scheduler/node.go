@@ -13,6 +13,7 @@ type nodeInfo struct {
 	capacity resources
 	maxPods  int64
 	used     resources
+	weight   weight
 	pods     map[types.UID]*podInfo
 	// nominated are pods for which room is being made here by preemption; they do not run here yet.
 	nominated map[types.UID]*podInfo
@@ -43,6 +44,7 @@ func (n *nodeInfo) add(p *podInfo) {
 	n.version++
 	n.pods[p.uid()] = p
 	n.used.add(p.requests)
+	n.weight = n.weight.plus(p.weight, 1)
 }
 
 func (n *nodeInfo) remove(p *podInfo) {
@@ -52,6 +54,7 @@ func (n *nodeInfo) remove(p *podInfo) {
 	n.version++
 	delete(n.pods, p.uid())
 	n.used.subtract(p.requests)
+	n.weight = n.weight.plus(p.weight, -1)
 }
 
 // idle says whether nothing would be lost by forgetting the node.

@@ -16,6 +16,7 @@ type podInfo struct {
 	key      types.NamespacedName
 	group    string // the PodGroup in the pod's namespace, empty for a pod on its own
 	requests resources
+	weight   weight
 	priority int32
 	created  time.Time
 	instant  uint64 // parts pods that were created in the same second; those that came at once have it in common
@@ -48,7 +49,7 @@ func newPodInfo(pod *corev1.Pod, groups bool) *podInfo {
 // update takes over a newer version of the same pod. Where the pod runs is the cluster's affair, not this function's.
 func (p *podInfo) update(pod *corev1.Pod) {
 	p.object = pod
-	p.requests = requestsOf(pod)
+	p.requests, p.weight = requestsOf(pod), weightOf(pod)
 	p.priority = corev1helpers.PodPriority(pod)
 	p.ports = hostPorts(pod)
 	p.affinity, p.kindText = nil, ""

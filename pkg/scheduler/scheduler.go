@@ -211,7 +211,10 @@ func (s *Scheduler) cycle() (*unit, Decision) {
 		if u == nil {
 			return nil, Decision{}
 		}
-		decision, tried := s.cluster.schedule(u.key)
+		decision, tried := Decision{}, false
+		if s.cluster.admitted(u.key) { // members may have gone while it waited
+			decision, tried = s.cluster.schedule(u.key)
+		}
 		if !tried {
 			s.queue.rest(u, false)
 			continue

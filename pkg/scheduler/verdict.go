@@ -47,7 +47,7 @@ func (n *nodeInfo) ask(p *podInfo, said *verdict) *verdict {
 			said.version = 0
 		}
 		if said.refusal.fits() {
-			said.score, said.pods = leastAllocated(p, n), len(n.pods)
+			said.score, said.pods = score(p, n), len(n.pods)
 		}
 	}
 	return said
@@ -63,7 +63,7 @@ func (p *podInfo) kind() string {
 
 func kindOf(p *podInfo) string {
 	spec := &p.object.Spec
-	text := fmt.Sprintf("%d %d %d %v", p.requests.milliCPU, p.requests.memory, p.requests.storage, p.requests.scalars)
+	text := fmt.Sprintf("%d %d %d %v %v", p.requests.milliCPU, p.requests.memory, p.requests.storage, p.requests.scalars, p.weight)
 	if len(p.ports) == 0 && p.affinity == nil && len(spec.Tolerations) == 0 && spec.NodeName == "" {
 		return text
 	}
