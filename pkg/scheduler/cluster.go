@@ -46,16 +46,19 @@ type cluster struct {
 	arrivals, instants uint64
 	arrivedAt          time.Time
 	verdicts           verdicts
+	// priorities counts the placed pods of each priority.
+	priorities map[int32]int
 }
 
 func newCluster(p policy) *cluster {
 	return &cluster{
-		policy:   p,
-		nodes:    map[string]*nodeInfo{},
-		pods:     map[types.UID]*podInfo{},
-		groups:   map[types.NamespacedName]*groupInfo{},
-		singles:  map[types.NamespacedName]*podInfo{},
-		verdicts: verdicts{},
+		policy:     p,
+		nodes:      map[string]*nodeInfo{},
+		pods:       map[types.UID]*podInfo{},
+		groups:     map[types.NamespacedName]*groupInfo{},
+		singles:    map[types.NamespacedName]*podInfo{},
+		verdicts:   verdicts{},
+		priorities: map[int32]int{},
 	}
 }
 
@@ -238,6 +241,7 @@ func (c *cluster) resumeNomination(p *podInfo) {
 func (c *cluster) enlist(p *podInfo) {
 	if p.node != "" {
 		c.node(p.node).add(p)
+		c.priorities[p.priority]++
 	}
 	switch {
 	case p.group != "":
@@ -253,6 +257,9 @@ func (c *cluster) withdraw(p *podInfo) {
 		n := c.node(p.node)
 		n.remove(p)
 		c.dropIfIdle(n)
+		if c.priorities[p.priority]--; c.priorities[p.priority] == 0 {
+			delete(c.priorities, p.priority)
+		}
 	}
 	switch {
 	case p.group != "":
