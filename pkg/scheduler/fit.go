@@ -13,10 +13,14 @@ const messageNoNodes = "no nodes available to schedule pods"
 // fit is the outcome of looking for a node for one pod: the node, or each node's refusal.
 type fit struct {
 	node *nodeInfo
-	// nodes are those that were asked; refusals answers to the same index. Both are only set when node is nil.
-	nodes    []*nodeInfo
-	refusals []refusal
+	// nodes are those that were asked, and said what they answered, by their places. Both are only set when node is nil, and
+	// only good until nodes are asked again.
+	nodes []*nodeInfo
+	said  []verdict
 }
+
+// refusal is why the node with that index did not take the pod.
+func (f fit) refusal(i int) *refusal { return &f.said[f.nodes[i].at].refusal }
 
 // findNode looks for the best of the nodes that take the pod: the one where room was made for it, or else the one with the
 // best score, then the one with the fewest pods, then the first by name. Equal clusters give equal answers. The nodes are
@@ -43,11 +47,7 @@ func (c *cluster) findNode(p *podInfo, nodes []*nodeInfo) fit {
 	if best != nil {
 		return fit{node: best}
 	}
-	refusals := make([]refusal, len(nodes))
-	for i, n := range nodes {
-		refusals[i] = said[n.at].refusal
-	}
-	return fit{nodes: nodes, refusals: refusals}
+	return fit{nodes: nodes, said: said}
 }
 
 // message tells why no node took the pod, counted over the nodes, and what came of looking for pods to preempt:
@@ -56,22 +56,23 @@ func (f fit) message(preemption string) string {
 	if len(f.nodes) == 0 {
 		return messageNoNodes
 	}
-	text := unavailable(len(f.nodes), f.refusals)
+	text := unavailable(len(f.nodes), f.refusal)
 	if preemption != "" {
 		text += " " + preemption
 	}
 	return text
 }
 
-func unavailable(total int, refusals []refusal) string {
+// unavailable counts the reasons of so many nodes.
+func unavailable(total int, refusal func(i int) *refusal) string {
 	counts := map[string]int{}
-	for i := 0; i < len(refusals); {
+	for i := 0; i < total; {
 		// Neighbours mostly say the same.
-		same := i + 1
-		for same < len(refusals) && slices.Equal(refusals[i].reasons, refusals[same].reasons) {
+		reasons, same := refusal(i).reasons, i+1
+		for same < total && slices.Equal(reasons, refusal(same).reasons) {
 			same++
 		}
-		for _, reason := range refusals[i].reasons {
+		for _, reason := range reasons {
 			counts[reason] += same - i
 		}
 		i = same
