@@ -1,9 +1,10 @@
 // Command bench measures what this library costs, in its own process and without sockets: how fast Jobs run to their
-// end, how fast garbage is collected, and what the requests of clients take.
+// end, how fast garbage is collected, what the requests of clients take, and how fast gangs are placed on many nodes.
 //
 //	go run ./hack/bench jobs
 //	go run ./hack/bench gc
 //	go run ./hack/bench api
+//	go run ./hack/bench schedule
 //
 // Each benchmark starts a server of its own for every measurement. Beside rates and latencies, which depend on what else
 // the machine does, it prints CPU time and counts of requests, which hardly do. With --output json it prints the same as
@@ -49,7 +50,7 @@ type benchmark interface {
 
 // benchmarks are all of them by name, with their default sizes.
 func benchmarks() map[string]benchmark {
-	return map[string]benchmark{"jobs": &jobsBenchmark{}, "gc": &gcBenchmark{}, "api": &apiBenchmark{}}
+	return map[string]benchmark{"jobs": &jobsBenchmark{}, "gc": &gcBenchmark{}, "api": &apiBenchmark{}, "schedule": &scheduleBenchmark{}}
 }
 
 func main() {
@@ -94,7 +95,7 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 	}
 	chosen, found := benchmarks()[name]
 	if !found {
-		fmt.Fprintln(usage, "Usage: bench jobs|gc|api [flags]\n\nSee bench jobs --help for its flags.")
+		fmt.Fprintln(usage, "Usage: bench jobs|gc|api|schedule [flags]\n\nSee bench jobs --help for its flags.")
 		if name == "-h" || name == "--help" {
 			return nil, opts, pflag.ErrHelp
 		}

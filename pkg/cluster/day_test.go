@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,48 +22,81 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/musterkube/muster/pkg/cluster"
-	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
 // TestADay lets a cluster live for a day of virtual time. What happens when is known to the moment.
 func TestADay(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		client := kube(t, start(t, cluster.Options{
-			Nodes: 2,
-			Script: kubelet.ScriptFunc(func(a kubelet.Attempt) kubelet.Outcome {
-				return map[string]kubelet.Outcome{
-					"flaky":  {Duration: 5 * time.Second, ExitCode: 1},
-					"slow":   {Forever: true, Shutdown: 20 * time.Second},
-					"brief":  {Duration: 2 * time.Hour},
-					"paused": {Duration: 3 * time.Hour},
-					"queued": {Duration: time.Minute},
-				}[a.Job]
-			}),
-			Job: job.Options{SyncDelay: -1}, // which would be added to each time below
-		}).Config())
-		synctest.Wait() // until the nodes are ready
-		d := keepDiary(t, client)
-
-		createJob(t, client, newJob("flaky", func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(10)) }))
-		createJob(t, client, newJob("slow", func(spec *batchv1.JobSpec) { spec.ActiveDeadlineSeconds = new(int64(6 * 60 * 60)) }))
-		createJob(t, client, newJob("brief", func(spec *batchv1.JobSpec) { spec.TTLSecondsAfterFinished = new(int32(30 * 60)) }))
-		paused := newGangJob("paused", 6)
-		paused.Spec.ActiveDeadlineSeconds = new(int64(4 * 60 * 60))
-		createJob(t, client, paused)
-		pass(30 * time.Minute)
-		createJob(t, client, newGangJob("queued", 3)) // there are two cores left
-		pass(30 * time.Minute)
-		suspend(t, client, "paused", true)
-		pass(11 * time.Hour)
-		suspend(t, client, "paused", false)
-		pass(12 * time.Hour)
-
+	clustertest.Run(t, dayOptions(), func(t *testing.T, c *clustertest.Cluster) {
+		d := liveADay(t, c)
 		assert.Empty(t, gocmp.Diff(theDay, d.read()), "(-want +got)")
-		assert.Equal(t, []string{"flaky", "paused", "queued", "slow"}, jobNames(t, client))
+		assert.Equal(t, []string{"flaky", "paused", "queued", "slow"}, jobNames(t, c.Kube))
+		assert.Equal(t, 24*time.Hour/renewal, time.Duration(d.renewals), "of the lease")
 	})
+}
+
+func dayOptions() cluster.Options {
+	return cluster.Options{
+		Nodes: 2,
+		Script: kubelet.ScriptFunc(func(a kubelet.Attempt) kubelet.Outcome {
+			return map[string]kubelet.Outcome{
+				"flaky":  {Duration: 5 * time.Second, ExitCode: 1},
+				"slow":   {Forever: true, Shutdown: 20 * time.Second},
+				"brief":  {Duration: 2 * time.Hour},
+				"paused": {Duration: 3 * time.Hour},
+				"queued": {Duration: time.Minute},
+			}[a.Job]
+		}),
+	}
+}
+
+// liveADay is what users do in the course of a day.
+func liveADay(t *testing.T, c *clustertest.Cluster) *diary {
+	t.Helper()
+	d := keepDiary(t, c.Kube)
+	c.Go(lead(c.Kube))
+	createJob(t, c.Kube, newJob("flaky", func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(10)) }))
+	createJob(t, c.Kube, newJob("slow", func(spec *batchv1.JobSpec) { spec.ActiveDeadlineSeconds = new(int64(6 * 60 * 60)) }))
+	createJob(t, c.Kube, newJob("brief", func(spec *batchv1.JobSpec) { spec.TTLSecondsAfterFinished = new(int32(30 * 60)) }))
+	paused := newGangJob("paused", 6)
+	paused.Spec.ActiveDeadlineSeconds = new(int64(4 * 60 * 60))
+	createJob(t, c.Kube, paused)
+	c.Advance(30 * time.Minute)
+	createJob(t, c.Kube, newGangJob("queued", 3)) // there are two cores left
+	c.Advance(30 * time.Minute)
+	suspend(t, c.Kube, "paused", true)
+	c.Advance(11 * time.Hour)
+	suspend(t, c.Kube, "paused", false)
+	c.Advance(12 * time.Hour)
+	return d
+}
+
+// renewal is how often the leader renews its lease.
+const renewal = time.Minute
+
+// lead returns a part of a user's that is elected leader.
+func lead(client kubernetes.Interface) func(context.Context) error {
+	return func(ctx context.Context) error {
+		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock: &resourcelock.LeaseLock{
+				LeaseMeta:  metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "leader"},
+				Client:     client.CoordinationV1(),
+				LockConfig: resourcelock.ResourceLockConfig{Identity: "the only one"},
+			},
+			LeaseDuration: 15 * renewal, RenewDeadline: 10 * renewal, RetryPeriod: renewal,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+		})
+		if err != nil {
+			return err
+		}
+		elector.Run(ctx)
+		return nil
+	}
 }
 
 // theDay says what becomes of each Job, and at what time of the day.
@@ -138,11 +172,12 @@ func jobNames(t *testing.T, client kubernetes.Interface) []string {
 
 // diary notes what happens to Jobs, and when.
 type diary struct {
-	morning time.Time
-	mu      sync.Mutex
-	notes   map[string][]note        // by Job
-	known   map[types.UID]string     // phases of pods
-	said    map[types.UID]conditions // of Jobs
+	morning  time.Time
+	mu       sync.Mutex
+	notes    map[string][]note        // by Job
+	known    map[types.UID]string     // phases of pods
+	said     map[types.UID]conditions // of Jobs
+	renewals int                      // of leases
 }
 
 type conditions map[batchv1.JobConditionType]corev1.ConditionStatus
@@ -153,8 +188,9 @@ func keepDiary(t *testing.T, client kubernetes.Interface) *diary {
 	d := &diary{morning: now(), notes: map[string][]note{}, known: map[types.UID]string{}, said: map[types.UID]conditions{}}
 	factory := informers.NewSharedInformerFactory(client, 0)
 	for informer, see := range map[cache.SharedIndexInformer]func(watch.EventType, any){
-		factory.Batch().V1().Jobs().Informer(): d.seeJob,
-		factory.Core().V1().Pods().Informer():  d.seePod,
+		factory.Batch().V1().Jobs().Informer():          d.seeJob,
+		factory.Core().V1().Pods().Informer():           d.seePod,
+		factory.Coordination().V1().Leases().Informer(): d.seeLease,
 	} {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(object any) { see(watch.Added, object) },
@@ -174,12 +210,12 @@ func keepDiary(t *testing.T, client kubernetes.Interface) *diary {
 }
 
 type note struct {
-	at   time.Duration // since the morning
+	at   time.Duration // since the morning, to the millisecond
 	what string
 }
 
 func (d *diary) note(job, what string) {
-	d.notes[job] = append(d.notes[job], note{now().Sub(d.morning), what})
+	d.notes[job] = append(d.notes[job], note{now().Sub(d.morning).Round(time.Millisecond), what})
 }
 
 func (d *diary) seeJob(event watch.EventType, object any) {
@@ -204,6 +240,14 @@ func (d *diary) seeJob(event watch.EventType, object any) {
 		case c.Type == batchv1.JobSuspended:
 			d.note(j.Name, "resumed")
 		}
+	}
+}
+
+func (d *diary) seeLease(event watch.EventType, object any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if lease, ok := object.(*coordinationv1.Lease); ok && event == watch.Modified && lease.Name == "leader" {
+		d.renewals++
 	}
 }
 

@@ -16,13 +16,19 @@ import (
 
 // TestGangs plays what was recorded of gangs under a kube-scheduler, with the controllers of Jobs beside it. The steps
 // make the nodes.
-func TestGangs(t *testing.T) {
-	playAll(t, "gangs.json", script[gangStep]{
+func TestGangs(t *testing.T) { playAll(t, "gangs.json", gangs()) }
+
+// TestMoreGangs plays further recordings of the same form: each situation by name, without those in which kube-scheduler
+// leaves the outcome to chance.
+func TestMoreGangs(t *testing.T) { playAll(t, "gangs-more.json", gangs()) }
+
+func gangs() script[gangStep] {
+	return script[gangStep]{
 		controllers: append(cluster.Controllers(), cluster.ControllerScheduler),
 		take:        (*player).takeGangStep,
 		still:       func(s gangStep) time.Duration { return seconds(s.Still, 0.3) },
 		note:        (*player).noteGangs,
-	})
+	}
 }
 
 // gangStep is what a user or a kubelet does. Beside Still one of its fields is set.
@@ -95,6 +101,7 @@ func (p *player) takeGangStep(s gangStep) {
 	case s.Pods != nil:
 		for _, name := range s.Pods.Names {
 			p.create(resources["Pod"], map[string]any{"metadata": map[string]any{"name": name}, "spec": s.Pods.spec()})
+			pass(time.Millisecond) // requests take their time: the scheduler sees the pods one by one
 		}
 	case s.Job != nil:
 		spec := maps.Clone(s.Job)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,17 +41,33 @@ type cluster struct {
 	pods   map[types.UID]*podInfo
 	groups map[types.NamespacedName]*groupInfo
 	// singles are the waiting pods without a group.
-	singles  map[types.NamespacedName]*podInfo
-	arrivals uint64
+	singles map[types.NamespacedName]*podInfo
+	// arrivals counts the pods that came, instants the instants at which they did, the last of which is arrivedAt.
+	arrivals, instants uint64
+	arrivedAt          time.Time
+	verdicts           verdicts
+	// priorities counts the placed pods of each priority.
+	priorities map[int32]int
 }
 
 func newCluster(p policy) *cluster {
 	return &cluster{
-		policy:  p,
-		nodes:   map[string]*nodeInfo{},
-		pods:    map[types.UID]*podInfo{},
-		groups:  map[types.NamespacedName]*groupInfo{},
-		singles: map[types.NamespacedName]*podInfo{},
+		policy:     p,
+		nodes:      map[string]*nodeInfo{},
+		pods:       map[types.UID]*podInfo{},
+		groups:     map[types.NamespacedName]*groupInfo{},
+		singles:    map[types.NamespacedName]*podInfo{},
+		verdicts:   verdicts{},
+		priorities: map[int32]int{},
+	}
+}
+
+// arrive tells the time at which the next pods come. Pods of one instant, of which virtual time has many, are not told
+// apart by their arrival.
+func (c *cluster) arrive(now time.Time) {
+	if c.instants == 0 || !now.Equal(c.arrivedAt) {
+		c.instants++
+		c.arrivedAt = now
 	}
 }
 
@@ -70,7 +87,7 @@ func (c *cluster) setNode(node *corev1.Node) {
 		at, _ := slices.BinarySearchFunc(c.order, node.Name, func(n *nodeInfo, name string) int {
 			return strings.Compare(n.name, name)
 		})
-		c.order = slices.Insert(slices.Clone(c.order), at, n)
+		c.reorder(slices.Insert(slices.Clone(c.order), at, n))
 	}
 	n.set(node)
 }
@@ -82,8 +99,17 @@ func (c *cluster) removeNode(name string) {
 		return
 	}
 	n.object = nil
-	c.order = slices.DeleteFunc(slices.Clone(c.order), func(n *nodeInfo) bool { return n.name == name })
+	c.reorder(slices.DeleteFunc(slices.Clone(c.order), func(n *nodeInfo) bool { return n.name == name }))
 	c.dropIfIdle(n)
+}
+
+// reorder takes over which nodes exist. What they said is forgotten: it was noted by their places.
+func (c *cluster) reorder(nodes []*nodeInfo) {
+	c.order = nodes
+	for at, n := range nodes {
+		n.at = at
+	}
+	clear(c.verdicts)
 }
 
 func (c *cluster) dropIfIdle(n *nodeInfo) {
@@ -104,9 +130,9 @@ func (c *cluster) setPod(pod *corev1.Pod) *podInfo {
 		if pod.Spec.NodeName == "" && cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName) != c.policy.schedulerName {
 			return nil // another scheduler's, and no member of a group before that one has placed it
 		}
-		c.arrivals++
 		p = newPodInfo(pod, c.policy.groups())
-		p.arrival = c.arrivals
+		c.arrivals++
+		p.arrival, p.instant = c.arrivals, c.instants
 		c.pods[uidOf(pod)] = p
 		c.enlist(p)
 		if p.node == "" {
@@ -198,10 +224,24 @@ func (c *cluster) nominate(p *podInfo, node string) {
 	}
 }
 
+// suspendNomination has the room that is being made for a pod offered to others until resumeNomination.
+func (c *cluster) suspendNomination(p *podInfo) {
+	if p.nominated != "" {
+		delete(c.node(p.nominated).nominated, p.uid())
+	}
+}
+
+func (c *cluster) resumeNomination(p *podInfo) {
+	if p.nominated != "" {
+		c.node(p.nominated).nominated[p.uid()] = p
+	}
+}
+
 // enlist files the pod where it belongs: on its node, or among those that wait, and with its group.
 func (c *cluster) enlist(p *podInfo) {
 	if p.node != "" {
 		c.node(p.node).add(p)
+		c.priorities[p.priority]++
 	}
 	switch {
 	case p.group != "":
@@ -217,6 +257,9 @@ func (c *cluster) withdraw(p *podInfo) {
 		n := c.node(p.node)
 		n.remove(p)
 		c.dropIfIdle(n)
+		if c.priorities[p.priority]--; c.priorities[p.priority] == 0 {
+			delete(c.priorities, p.priority)
+		}
 	}
 	switch {
 	case p.group != "":

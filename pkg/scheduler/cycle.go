@@ -21,7 +21,7 @@ const (
 
 // schedulePod runs a cycle for a pod on its own. A pod that finds a node is assumed to be there from now on.
 func (c *cluster) schedulePod(p *podInfo) Decision {
-	found := findNode(p, c.order)
+	found := c.findNode(p, c.order)
 	if found.node != nil {
 		c.assume(p, found.node.name)
 		return Decision{Bindings: []Binding{{Pod: p.object, Node: found.node.name}}}
@@ -94,7 +94,7 @@ func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPre
 	placed := len(g.placed) + g.finished(c.policy)
 	for _, p := range pods {
 		result := podTrial{pod: p}
-		if found := findNode(p, nodes); found.node != nil {
+		if found := c.findNode(p, nodes); found.node != nil {
 			result.node = found.node
 		} else {
 			room := c.makeRoomForMember(g, p, found, mayPreempt)
@@ -105,8 +105,9 @@ func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPre
 			}
 		}
 		if result.node != nil {
-			// A later member must not be offered the same room.
+			// A later member must not be offered the same room, but may have what was being made for this one elsewhere.
 			result.node.add(p)
+			c.suspendNomination(p)
 			placed++
 			out.evicting = out.evicting || result.evicting
 			out.enough = out.enough || placed >= g.minCount(c.policy)
@@ -116,6 +117,7 @@ func (c *cluster) place(g *groupInfo, pods []*podInfo, nodes []*nodeInfo, mayPre
 	for _, result := range out.pods {
 		if result.node != nil {
 			result.node.remove(result.pod)
+			c.resumeNomination(result.pod)
 		}
 	}
 	if out.enough && out.evicting {

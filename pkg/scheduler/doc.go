@@ -16,10 +16,11 @@
 //
 // A node takes a pod if it has the CPU, memory, ephemeral storage, extended resources, host ports and room in its number
 // of pods, matches node selector and required node affinity, and has no taint that the pod does not tolerate. Of those
-// that do, the one with most left over is taken, then the one with the fewest pods, then the first by name, so that
-// equal clusters get equal answers. A topology constraint of the PodGroup keeps its pods on nodes that share the value
-// of a label (KEP-5732). Pods of lower priority are preempted, a group's as one if its disruptionMode says so
-// (KEP-5710).
+// that do, the one with most left over and the best balance of CPU and memory is taken, by kube-scheduler's formulas; then
+// the one with the fewest pods, then the first by name, so that equal clusters get equal answers. A topology constraint of
+// the PodGroup keeps its pods on nodes that share the value of a label (KEP-5732); of several values the one with room for
+// most members is taken, and the one whose nodes they fill. Pods of lower priority are preempted, a group's as one if its
+// disruptionMode says so (KEP-5710).
 //
 // # What differs from kube-scheduler
 //

@@ -107,7 +107,7 @@ func TestNodeChoice(t *testing.T) {
 					c.setPod(pod.On(node.Name).Obj())
 				}
 			}
-			assert.Equal(t, tc.want, findNode(newPodInfo(tc.pod.Obj(), true), c.order).node.name)
+			assert.Equal(t, tc.want, c.findNode(newPodInfo(tc.pod.Obj(), true), c.order).node.name)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,49 +13,41 @@ const messageNoNodes = "no nodes available to schedule pods"
 // fit is the outcome of looking for a node for one pod: the node, or each node's refusal.
 type fit struct {
 	node *nodeInfo
-	// nodes are those that were asked; refusals answers to the same index. Both are only set when node is nil.
-	nodes    []*nodeInfo
-	refusals []refusal
+	// nodes are those that were asked, and said what they answered, by their places. Both are only set when node is nil, and
+	// only good until nodes are asked again.
+	nodes []*nodeInfo
+	said  []verdict
 }
 
-// findNode looks for the best of the nodes that take the pod: the one with the largest share of CPU and memory left
-// over, then the one with the fewest pods, then the first by name. Equal clusters give equal answers.
-func findNode(p *podInfo, nodes []*nodeInfo) fit {
+// refusal is why the node with that index did not take the pod.
+func (f fit) refusal(i int) *refusal { return &f.said[f.nodes[i].at].refusal }
+
+// findNode looks for the best of the nodes that take the pod: the one where room was made for it, or else the one with the
+// best score, then the one with the fewest pods, then the first by name. Equal clusters give equal answers. The nodes are
+// among those that exist, and sorted by name.
+func (c *cluster) findNode(p *podInfo, nodes []*nodeInfo) fit {
+	said := c.verdicts.of(p, len(c.order))
+	if p.nominated != "" {
+		at := slices.IndexFunc(nodes, func(n *nodeInfo) bool { return n.name == p.nominated })
+		if at >= 0 && nodes[at].ask(p, &said[nodes[at].at]).refusal.fits() {
+			return fit{node: nodes[at]}
+		}
+	}
 	var best *nodeInfo
-	var bestScore int64
-	refusals := make([]refusal, 0, 8)
+	var winner *verdict
 	for _, n := range nodes {
-		r := filter(p, n)
-		if !r.fits() {
-			if best == nil {
-				refusals = append(refusals, r)
-			}
+		v := n.ask(p, &said[n.at])
+		if !v.refusal.fits() {
 			continue
 		}
-		score := leastAllocated(p, n)
-		if best == nil || cmp.Or(
-			cmp.Compare(bestScore, score),
-			cmp.Compare(len(n.pods), len(best.pods)),
-			strings.Compare(n.name, best.name)) < 0 {
-			best, bestScore = n, score
+		if best == nil || v.score > winner.score || v.score == winner.score && v.pods < winner.pods {
+			best, winner = n, v
 		}
 	}
 	if best != nil {
 		return fit{node: best}
 	}
-	return fit{nodes: nodes, refusals: refusals}
-}
-
-// leastAllocated is the mean share of CPU and memory, in thousandths, that would stay free on the node with the pod.
-func leastAllocated(p *podInfo, n *nodeInfo) int64 {
-	share := func(capacity, used, request int64) int64 {
-		if capacity <= 0 {
-			return 0
-		}
-		return max(0, capacity-used-request) * 1000 / capacity
-	}
-	return (share(n.capacity.milliCPU, n.used.milliCPU, p.requests.milliCPU) +
-		share(n.capacity.memory, n.used.memory, p.requests.memory)) / 2
+	return fit{nodes: nodes, said: said}
 }
 
 // message tells why no node took the pod, counted over the nodes, and what came of looking for pods to preempt:
@@ -65,19 +56,26 @@ func (f fit) message(preemption string) string {
 	if len(f.nodes) == 0 {
 		return messageNoNodes
 	}
-	text := unavailable(len(f.nodes), f.refusals)
+	text := unavailable(len(f.nodes), f.refusal)
 	if preemption != "" {
 		text += " " + preemption
 	}
 	return text
 }
 
-func unavailable(total int, refusals []refusal) string {
+// unavailable counts the reasons of so many nodes.
+func unavailable(total int, refusal func(i int) *refusal) string {
 	counts := map[string]int{}
-	for _, r := range refusals {
-		for _, reason := range r.reasons {
-			counts[reason]++
+	for i := 0; i < total; {
+		// Neighbours mostly say the same.
+		reasons, same := refusal(i).reasons, i+1
+		for same < total && slices.Equal(reasons, refusal(same).reasons) {
+			same++
 		}
+		for _, reason := range reasons {
+			counts[reason] += same - i
+		}
+		i = same
 	}
 	lines := make([]string, 0, len(counts))
 	for reason, count := range maps.All(counts) {

@@ -96,3 +96,9 @@ func (g *groupInfo) priority() int32 {
 	}
 	return *g.object.Spec.Priority
 }
+
+// evictedWhole says whether the group's pods are only disrupted together.
+func (g *groupInfo) evictedWhole() bool {
+	return g.object != nil && g.object.Spec.DisruptionMode != nil &&
+		*g.object.Spec.DisruptionMode == schedulingv1alpha2.DisruptionModePodGroup
+}

@@ -33,6 +33,7 @@ func Plan(snapshot Snapshot, options Options) []Decision {
 	var keys []unitKey
 	seen := map[unitKey]bool{}
 	for _, pod := range snapshot.Pods {
+		c.instants++ // each pod has come at a time of its own
 		if c.setPod(pod) == nil {
 			continue
 		}

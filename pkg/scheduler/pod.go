@@ -16,11 +16,14 @@ type podInfo struct {
 	key      types.NamespacedName
 	group    string // the PodGroup in the pod's namespace, empty for a pod on its own
 	requests resources
+	weight   weight
 	priority int32
 	created  time.Time
-	arrival  uint64 // parts pods that were created in the same second
+	instant  uint64 // parts pods that were created in the same second; those that came at once have it in common
+	arrival  uint64 // parts those
 	ports    []corev1.ContainerPort
 	affinity *nodeaffinity.RequiredNodeAffinity // nil when any node will do
+	kindText string                             // see kind; empty until it is asked for
 
 	// node is where the pod is bound, or is about to be when assumed is set.
 	node    string
@@ -46,10 +49,10 @@ func newPodInfo(pod *corev1.Pod, groups bool) *podInfo {
 // update takes over a newer version of the same pod. Where the pod runs is the cluster's affair, not this function's.
 func (p *podInfo) update(pod *corev1.Pod) {
 	p.object = pod
-	p.requests = requestsOf(pod)
+	p.requests, p.weight = requestsOf(pod), weightOf(pod)
 	p.priority = corev1helpers.PodPriority(pod)
 	p.ports = hostPorts(pod)
-	p.affinity = nil
+	p.affinity, p.kindText = nil, ""
 	if len(pod.Spec.NodeSelector) > 0 || pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil {
 		p.affinity = new(nodeaffinity.GetRequiredNodeAffinity(pod))
 	}
@@ -75,16 +78,23 @@ func (p *podInfo) eligible() bool {
 	return len(p.object.Spec.SchedulingGates) == 0 && p.object.DeletionTimestamp == nil
 }
 
-// byUrgency orders pods as they are to be placed: by priority, the highest first, then the oldest first.
+// byUrgency orders pods as they are to be placed: by priority, the highest first, then the oldest first. Of pods that came
+// in one instant it is chance which arrived first, unless they were made for one another's like: their names decide, so
+// that equal clusters get equal answers.
 func byUrgency(a, b *podInfo) int {
 	return cmp.Or(
 		cmp.Compare(b.priority, a.priority),
 		a.created.Compare(b.created),
-		cmp.Compare(a.arrival, b.arrival),
+		cmp.Compare(a.instant, b.instant),
 		cmp.Compare(a.key.Namespace, b.key.Namespace),
+		cmp.Compare(a.stem(), b.stem()),
+		cmp.Compare(a.arrival, b.arrival),
 		cmp.Compare(a.key.Name, b.key.Name),
 	)
 }
+
+// stem is the pod's name without what the API server has made up.
+func (p *podInfo) stem() string { return cmp.Or(p.object.GenerateName, p.key.Name) }
 
 // hostPorts lists the ports that the pod takes on its node's own addresses.
 func hostPorts(pod *corev1.Pod) []corev1.ContainerPort {

@@ -62,9 +62,10 @@ func (c *cluster) makeRoomForPod(p *podInfo, found fit) room {
 	var best *nodeInfo
 	var bestVictims []*podInfo
 	refusals := make([]refusal, len(found.nodes))
+	notHelpful := refusal{reasons: []string{reasonNotHelpful}}
 	for i, n := range found.nodes {
-		if found.refusals[i].final {
-			refusals[i] = refusal{reasons: []string{reasonNotHelpful}}
+		if found.refusal(i).final {
+			refusals[i] = notHelpful
 			continue
 		}
 		victims, r := victimsOn(n, p)
@@ -77,7 +78,7 @@ func (c *cluster) makeRoomForPod(p *podInfo, found fit) room {
 		}
 	}
 	if best == nil {
-		return refuse(unavailable(len(found.nodes), refusals))
+		return refuse(unavailable(len(refusals), func(i int) *refusal { return &refusals[i] }))
 	}
 	out := room{node: best.name}
 	for _, v := range bestVictims {
@@ -96,7 +97,7 @@ func (c *cluster) roomIsBeingMade(p *podInfo, found fit) bool {
 		if n.name != name {
 			continue
 		}
-		if found.refusals[i].final {
+		if found.refusal(i).final {
 			return false
 		}
 		for _, other := range n.pods {

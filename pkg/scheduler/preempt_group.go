@@ -8,8 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 )
 
 // What kube-scheduler says when a group cannot preempt (KEP-5710).
@@ -53,7 +51,7 @@ func (c *cluster) groupVictims(g *groupInfo, pods []*podInfo) (victims []victim,
 	case slices.ContainsFunc(pods, neverPreempts):
 		return nil, messageNever
 	}
-	candidates := slices.DeleteFunc(c.victims(), func(v victim) bool { return v.priority >= g.priority() })
+	candidates := c.victims(g.priority())
 	if len(candidates) == 0 {
 		return nil, messageNoGroupVictims
 	}
@@ -69,14 +67,33 @@ func (c *cluster) groupVictims(g *groupInfo, pods []*podInfo) (victims []victim,
 	if t := c.tryPlacements(g, pods, false); !t.enough {
 		return nil, t.message
 	}
-	for _, v := range candidates {
-		c.putBack(v)
-		if !c.tryPlacements(g, pods, false).enough {
+	return c.reprieve(candidates, func() bool { return c.tryPlacements(g, pods, false).enough }), ""
+}
+
+// reprieve puts back, in order, everyone beside whom the group still fits, and returns those that have to stay away. In a
+// large cluster most need not go at all: the longer it went well, the more are put back at once.
+func (c *cluster) reprieve(candidates []victim, fits func() bool) (victims []victim) {
+	const oneByOne = 16
+	for streak := 0; len(candidates) > 0; {
+		some := candidates[:min(1+streak/oneByOne, len(candidates))]
+		for _, v := range some {
+			c.putBack(v)
+		}
+		if fits() {
+			candidates = candidates[len(some):]
+			streak += len(some)
+			continue
+		}
+		for _, v := range some {
 			c.lift(v)
-			victims = append(victims, v)
+		}
+		streak = 0
+		if len(some) == 1 {
+			victims = append(victims, some[0])
+			candidates = candidates[1:]
 		}
 	}
-	return victims, ""
+	return victims
 }
 
 func neverPreempts(p *podInfo) bool {
@@ -84,15 +101,23 @@ func neverPreempts(p *podInfo) bool {
 	return policy != nil && *policy == corev1.PreemptNever
 }
 
-// victims returns everyone who is on a node, as units that leave together, those to be spared first.
-func (c *cluster) victims() []victim {
+// victims returns everyone of a lower priority who is on a node, as units that leave together, those to be spared first.
+func (c *cluster) victims(below int32) []victim {
+	if !c.anyBelow(below) {
+		return nil
+	}
 	var out []victim
 	groups := map[types.NamespacedName]int{}
 	for _, n := range c.order {
 		for _, p := range n.pods {
 			whole := c.evictedWhole(p)
 			if whole == nil {
-				out = append(out, victim{pods: []*podInfo{p}, priority: p.priority, ofGroup: p.group != "", start: startOf(p)})
+				if p.priority < below {
+					out = append(out, victim{pods: []*podInfo{p}, priority: p.priority, ofGroup: p.group != "", start: startOf(p)})
+				}
+				continue
+			}
+			if whole.priority() >= below {
 				continue
 			}
 			at, known := groups[whole.key]
@@ -114,17 +139,30 @@ func (c *cluster) victims() []victim {
 	return out
 }
 
+// anyBelow says whether there may be victims at all, which in a full cluster is asked for every group that waits.
+func (c *cluster) anyBelow(priority int32) bool {
+	for of := range c.priorities {
+		if of < priority {
+			return true
+		}
+	}
+	for _, g := range c.groups {
+		if len(g.placed) > 0 && g.evictedWhole() && g.priority() < priority {
+			return true
+		}
+	}
+	return false
+}
+
 // evictedWhole returns the pod's group if its pods are only disrupted together.
 func (c *cluster) evictedWhole(p *podInfo) *groupInfo {
 	if p.group == "" {
 		return nil
 	}
-	g := c.groups[p.groupKey()]
-	if g == nil || g.object == nil || g.object.Spec.DisruptionMode == nil ||
-		*g.object.Spec.DisruptionMode != schedulingv1alpha2.DisruptionModePodGroup {
-		return nil
+	if g := c.groups[p.groupKey()]; g != nil && g.evictedWhole() {
+		return g
 	}
-	return g
+	return nil
 }
 
 // compareVictims puts the more important first: higher priority, members of groups before pods on their own, larger

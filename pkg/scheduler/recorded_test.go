@@ -214,6 +214,7 @@ func (w *world) doPods(s step) {
 			spec.SchedulingGates = append(spec.SchedulingGates, corev1.PodSchedulingGate{Name: gate})
 		}
 		w.pod(name, spec)
+		w.pass(time.Millisecond) // requests take their time: the scheduler sees the pods one by one
 	}
 }
 

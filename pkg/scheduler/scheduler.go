@@ -25,6 +25,9 @@ import (
 // writers is how many requests are under way at once.
 const writers = 16
 
+// batch bounds the cycles that run while the informers wait.
+const batch = 64
+
 // Scheduler places pods on nodes. Make one with [New].
 type Scheduler struct {
 	kube   kubernetes.Interface
@@ -134,16 +137,53 @@ func (s *Scheduler) loop(ctx context.Context, w *writer) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
 	for ctx.Err() == nil {
-		u, decision := s.cycle()
-		if u != nil {
-			writing.Go(func() {
-				failed := w.write(ctx, &decision)
-				s.settle(u, &decision, failed)
-			})
+		s.gather(ctx)
+		tried := s.cycles(batch)
+		if len(tried) == 0 {
+			s.rest(ctx)
 			continue
 		}
-		s.rest(ctx)
+		for _, a := range tried {
+			writing.Go(func() {
+				failed := w.write(ctx, &a.decision)
+				s.settle(a.unit, &a.decision, failed)
+			})
+		}
 	}
+}
+
+// gather waits for the shortest time that there is. In virtual time that is until everything else that happens in this
+// instant has happened, so that what comes of it does not depend on which goroutine ran first; on a real clock a burst of
+// pods is looked at by priority rather than one by one. The options' clock does not tell when others are at rest, but
+// that of the runtime does.
+func (s *Scheduler) gather(ctx context.Context) {
+	timer := clock.RealClock{}.NewTimer(time.Nanosecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C():
+	}
+}
+
+// attempt is a cycle that has been run for a unit, with its outcome yet to be written.
+type attempt struct {
+	unit     *unit
+	decision Decision
+}
+
+// cycles tries the units whose turn it is, as many as that at most. Nothing else changes in between.
+func (s *Scheduler) cycles(most int) []attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var tried []attempt
+	for len(tried) < most {
+		u, decision := s.cycle()
+		if u == nil {
+			break
+		}
+		tried = append(tried, attempt{u, decision})
+	}
+	return tried
 }
 
 // rest waits for something to do: a change, or the end of a back-off.
@@ -164,16 +204,17 @@ func (s *Scheduler) rest(ctx context.Context) {
 	}
 }
 
-// cycle tries the unit whose turn it is. It returns nil if none is due.
+// cycle tries the unit whose turn it is. It returns nil if none is due. The caller holds the lock.
 func (s *Scheduler) cycle() (*unit, Decision) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for {
 		u := s.queue.pop(s.clock.Now())
 		if u == nil {
 			return nil, Decision{}
 		}
-		decision, tried := s.cluster.schedule(u.key)
+		decision, tried := Decision{}, false
+		if s.cluster.admitted(u.key) { // members may have gone while it waited
+			decision, tried = s.cluster.schedule(u.key)
+		}
 		if !tried {
 			s.queue.rest(u, false)
 			continue

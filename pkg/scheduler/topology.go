@@ -7,8 +7,9 @@ import (
 )
 
 // tryPlacements tries the group's pods on each set of nodes that its topology constraint allows, and returns the best
-// trial: one that is enough and places the most pods, or else the first. Without a constraint there is one set, all
-// nodes. Domains are taken in the order of their labels' values, and the first of equals wins.
+// trial: of those that are enough the one that places many pods and leaves little of the nodes over, or else the first.
+// Without a constraint there is one set, all nodes. Domains are taken in the order of their labels' values, and the first
+// of equals wins.
 func (c *cluster) tryPlacements(g *groupInfo, pods []*podInfo, mayPreempt bool) trial {
 	if !c.policy.placements() {
 		return c.place(g, pods, c.order, mayPreempt)
@@ -20,21 +21,29 @@ func (c *cluster) tryPlacements(g *groupInfo, pods []*podInfo, mayPreempt bool) 
 	if len(domains) == 0 {
 		return trial{message: messageNoPlacements}
 	}
-	var best, first *trial
-	for _, nodes := range domains {
-		t := c.place(g, pods, nodes, mayPreempt)
-		if first == nil {
-			first = &t
-		}
-		if t.enough && (best == nil || t.placed() > best.placed()) {
-			best = &t
+	trials := make([]trial, len(domains))
+	most := 0
+	for i, nodes := range domains {
+		trials[i] = c.place(g, pods, nodes, mayPreempt)
+		if trials[i].enough {
+			most = max(most, len(g.placed)+trials[i].placed())
 		}
 	}
-	if best == nil {
-		best = first
-		best.message = fmt.Sprintf("0/%d placements are available, first placement status: %s", len(domains), messageGroupUnschedulable)
+	chosen, highest := -1, int64(0)
+	for i := range trials {
+		if !trials[i].enough {
+			continue
+		}
+		rating := int64(len(g.placed)+trials[i].placed())*best/int64(most) + fullness(domains[i], &trials[i])
+		if chosen < 0 || rating > highest {
+			chosen, highest = i, rating
+		}
 	}
-	return *best
+	if chosen < 0 {
+		trials[0].message = fmt.Sprintf("0/%d placements are available, first placement status: %s", len(domains), messageGroupUnschedulable)
+		return trials[0]
+	}
+	return trials[chosen]
 }
 
 func (t *trial) placed() int {

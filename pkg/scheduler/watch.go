@@ -152,6 +152,7 @@ func (s *Scheduler) podChanged(old, pod *corev1.Pod) {
 	if before != nil {
 		left = before.node
 	}
+	s.cluster.arrive(s.clock.Now())
 	s.cluster.setPod(pod)
 	after := s.cluster.pods[uidOf(pod)]
 	key := keyOf(pod, s.policy)

@@ -98,7 +98,9 @@ func (w *writer) reject(ctx context.Context, r Rejection) error {
 	if len(note) > noteLimit {
 		note = note[:noteLimit-4] + " ..."
 	}
-	w.recorder.Event(r.Pod, corev1.EventTypeWarning, "FailedScheduling", note)
+	if w.scheduler.policy.parity || !alreadyTold(r) {
+		w.recorder.Event(r.Pod, corev1.EventTypeWarning, "FailedScheduling", note)
+	}
 	status := r.Pod.Status.DeepCopy()
 	w.setPodCondition(status, corev1.PodCondition{
 		Type:               corev1.PodScheduled,
@@ -109,6 +111,14 @@ func (w *writer) reject(ctx context.Context, r Rejection) error {
 	})
 	status.NominatedNodeName = r.NominatedNode
 	return w.patchPodStatus(ctx, r.Pod, status)
+}
+
+// alreadyTold says whether the pod's condition has it all. A gang that waits in a full cluster is tried every ten seconds;
+// an event each time would tell nothing new, and in a large cluster be most of what is written.
+func alreadyTold(r Rejection) bool {
+	return slices.ContainsFunc(r.Pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == r.Reason && c.Message == r.Message
+	})
 }
 
 // evict deletes a pod to make room, after noting in its conditions why it goes, which is what pod failure policies of

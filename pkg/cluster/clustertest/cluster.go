@@ -1,0 +1,134 @@
+package clustertest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/generated/clientset/versioned"
+	"github.com/musterkube/muster/pkg/cluster"
+)
+
+// Cluster is a running cluster with the time that it lives in. Its methods fail the test where they cannot do what they
+// say, and are for the goroutine of the test; the embedded Cluster's may be called from any.
+type Cluster struct {
+	*cluster.Cluster
+	// Kube and Muster are clients of a cluster administrator, for Kubernetes' own APIs and for Workloads and PodGroups.
+	Kube   kubernetes.Interface
+	Muster versioned.Interface
+
+	t       *testing.T
+	virtual bool
+	cancel  context.CancelFunc
+	// run starts what the test has running beside the cluster.
+	run func(func(context.Context) error)
+
+	mu       sync.Mutex
+	failures []error
+}
+
+// start brings a cluster up that ends with the test.
+func start(t *testing.T, options cluster.Options, virtual bool) *Cluster {
+	t.Helper()
+	if options.Job.SyncDelay == 0 && !options.Parity {
+		options.Job.SyncDelay = time.Nanosecond
+	}
+	// The test's own cleanup functions, which run first, find the cluster working. Its parts have nothing to say.
+	ctx := klog.NewContext(context.WithoutCancel(t.Context()), logr.Discard())
+	started, err := cluster.Start(ctx, options)
+	if err != nil {
+		t.Fatalf("starting the cluster: %v", err)
+	}
+	t.Cleanup(started.Stop)
+	c := &Cluster{Cluster: started, t: t, virtual: virtual}
+	if c.Kube, err = kubernetes.NewForConfig(started.Config()); err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	if c.Muster, err = versioned.NewForConfig(started.Config()); err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	ctx, c.cancel = context.WithCancel(ctx)
+	var running sync.WaitGroup
+	c.run = func(run func(context.Context) error) { running.Go(func() { c.note(ctx, run(ctx)) }) }
+	t.Cleanup(func() { c.end(&running) })
+	if virtual {
+		c.run(c.watchHorizon)
+	}
+	c.Settle() // the nodes are ready
+	return c
+}
+
+// Go runs something beside the cluster, such as the controller that is tested, until its context ends, which is after the
+// test and its cleanup functions and before the cluster. An error before that fails the test, at the latest at its end.
+func (c *Cluster) Go(run func(ctx context.Context) error) { c.run(run) }
+
+// note keeps the error of something that ended by itself.
+func (c *Cluster) note(ctx context.Context, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failures = append(c.failures, err)
+}
+
+// failed says what has ended by itself, the cluster's parts and the test's.
+func (c *Cluster) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return errors.Join(append([]error{c.Err()}, c.failures...)...)
+}
+
+// check fails the test if something has ended by itself.
+func (c *Cluster) check() {
+	c.t.Helper()
+	if err := c.failed(); err != nil {
+		c.t.Fatalf("something that runs in the cluster has failed: %v", err)
+	}
+}
+
+// patience is how long what was given to Go may take to end.
+const patience = time.Minute
+
+// end stops what the test has running and says what has failed.
+func (c *Cluster) end(running *sync.WaitGroup) {
+	c.t.Helper()
+	if err := c.failed(); err != nil && !c.t.Failed() {
+		c.t.Errorf("something that runs in the cluster has failed: %v", err)
+	}
+	c.cancel()
+	ended := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(ended)
+	}()
+	timer := clock.RealClock{}.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C():
+		c.t.Errorf("what was given to Go still runs %v after its context has ended", patience)
+	}
+}
+
+// watchHorizon ends a test that waits in vain: without a cluster there is nothing left to wait for, and the bubble says
+// so.
+func (c *Cluster) watchHorizon(ctx context.Context) error {
+	timer := clock.RealClock{}.NewTimer(horizon)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C():
+		c.t.Errorf("the test has lasted for %v of virtual time: the cluster is stopped", horizon)
+		c.cancel()
+		c.Stop()
+	}
+	return nil
+}

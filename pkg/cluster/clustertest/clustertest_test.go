@@ -1,0 +1,197 @@
+package clustertest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/batch"
+	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+func TestSettleTakesNoTime(t *testing.T) {
+	clustertest.Run(t, cluster.Options{Nodes: 1}, func(t *testing.T, c *clustertest.Cluster) {
+		began := c.Now()
+		assert.Equal(t, time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC), began)
+		job := newJob("work", 0)
+		job.Spec.Completions = new(int32(50)) // one after another, each of which ends at once
+		createJob(t, c, job)
+		c.Settle()
+		assert.EqualValues(t, 50, c.Job("work").Status.Succeeded)
+		assert.Len(t, c.PodsOf("default/work"), 50)
+		assert.Len(t, c.Pods("batch.kubernetes.io/job-name=work"), 50)
+		assert.Equal(t, began, c.Now())
+	})
+}
+
+func TestAdvanceIsExact(t *testing.T) {
+	options := cluster.Options{Nodes: 1, Script: kubelet.Fixed{Duration: time.Hour}}
+	clustertest.Run(t, options, func(t *testing.T, c *clustertest.Cluster) {
+		began := c.Now()
+		createJob(t, c, newJob("work", 0))
+		c.Advance(time.Hour - time.Millisecond)
+		assert.EqualValues(t, 1, c.Job("work").Status.Active)
+		c.Advance(time.Millisecond)
+		assert.EqualValues(t, 1, c.Job("work").Status.Succeeded)
+		c.AdvanceTo(began) // is past
+		assert.Equal(t, began.Add(time.Hour), c.Now())
+	})
+}
+
+// TestAnyClock runs one test on both clocks.
+func TestAnyClock(t *testing.T) {
+	test := func(t *testing.T, c *clustertest.Cluster) {
+		created := make(chan string, 1)
+		c.Go(func(ctx context.Context) error {
+			events, err := c.Kube.BatchV1().Jobs("").Watch(ctx, metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			defer events.Stop()
+			for {
+				select {
+				case event := <-events.ResultChan():
+					if event.Type == watch.Added {
+						created <- "seen"
+					}
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		})
+		c.Settle()
+		createJob(t, c, newJob("work", 0))
+		job := c.UntilFinished("work", time.Minute)
+		assert.True(t, batch.HasCondition(job, "Complete"))
+		assert.Equal(t, "seen", <-created)
+		c.Advance(50 * time.Millisecond)
+	}
+	t.Run("virtual", func(t *testing.T) { clustertest.Run(t, cluster.Options{Nodes: 1}, test) })
+	t.Run("real", func(t *testing.T) { clustertest.RunOnRealClock(t, cluster.Options{Nodes: 1}, test) })
+}
+
+// TestLeaderElection has a user's own parts take over from one another, when leases run out.
+func TestLeaderElection(t *testing.T) {
+	clustertest.Run(t, cluster.Options{}, func(t *testing.T, c *clustertest.Cluster) {
+		began := c.Now()
+		elect := func(ctx context.Context, name string, leads func()) error {
+			elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+				Lock: &resourcelock.LeaseLock{
+					LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: "lead"}, Client: c.Kube.CoordinationV1(),
+					LockConfig: resourcelock.ResourceLockConfig{Identity: name},
+				},
+				LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
+				Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { leads() }, OnStoppedLeading: func() {}},
+			})
+			if err != nil {
+				return err
+			}
+			elector.Run(ctx)
+			return nil
+		}
+		first, dies := context.WithCancel(t.Context())
+		c.Go(func(context.Context) error { return elect(first, "first", func() {}) })
+		c.Settle()
+		var took time.Duration
+		c.Go(func(ctx context.Context) error {
+			return elect(ctx, "second", func() { took = c.Now().Sub(began) })
+		})
+		c.Advance(time.Hour)
+		dies()
+		c.Until(time.Minute, "the second's lead", func() bool {
+			lease, err := c.Kube.CoordinationV1().Leases("default").Get(t.Context(), "lead", metav1.GetOptions{})
+			return err == nil && *lease.Spec.HolderIdentity == "second"
+		})
+		assert.InDelta(t, (time.Hour + 15*time.Second).Seconds(), took.Seconds(), 5, "the lease, and a jittered retry")
+	})
+}
+
+// failures are tests that are to fail, each with a message that says why.
+var failures = map[string]struct {
+	test func(t *testing.T, c *clustertest.Cluster)
+	want string
+}{
+	"a condition that never holds": {
+		func(_ *testing.T, c *clustertest.Cluster) { c.Until(time.Hour, "peace", func() bool { return false }) },
+		"peace did not come to pass within 1h0m0s",
+	},
+	"a controller that fails": {
+		func(_ *testing.T, c *clustertest.Cluster) {
+			c.Go(func(context.Context) error { return errors.New("out of luck") })
+			c.Settle()
+		},
+		"something that runs in the cluster has failed: out of luck",
+	},
+	"a controller that does not end": {
+		func(_ *testing.T, c *clustertest.Cluster) {
+			c.Go(func(context.Context) error { <-make(chan int); return nil })
+		},
+		"what was given to Go still runs 1m0s after its context has ended",
+	},
+	"a goroutine that is left": {
+		func(*testing.T, *clustertest.Cluster) { go leftBehind() },
+		"goroutines are left after the end of the test",
+	},
+	"a job that is not there": {
+		func(_ *testing.T, c *clustertest.Cluster) { c.Job("none") },
+		`getting job none: jobs.batch "none" not found`,
+	},
+	"a controller that writes without end": {
+		func(t *testing.T, c *clustertest.Cluster) {
+			c.Go(func(ctx context.Context) error {
+				for ctx.Err() == nil {
+					note := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "c-"}}
+					if _, err := c.Kube.CoreV1().ConfigMaps("default").Create(ctx, note, metav1.CreateOptions{}); err != nil {
+						return err
+					}
+					clock.RealClock{}.Sleep(10 * time.Nanosecond)
+				}
+				return nil
+			})
+			c.Settle()
+		},
+		"the cluster does not come to rest",
+	},
+}
+
+func leftBehind() { <-make(chan int) }
+
+// TestFailuresAreReadable runs this package's tests again, those that fail.
+func TestFailuresAreReadable(t *testing.T) {
+	const variable = "CLUSTERTEST_FAILURE"
+	if name := os.Getenv(variable); name != "" {
+		clustertest.Run(t, cluster.Options{}, failures[name].test)
+		return
+	}
+	program, err := os.Executable()
+	require.NoError(t, err)
+	for name, tc := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := exec.CommandContext(t.Context(), program, "-test.run=^TestFailuresAreReadable$")
+			command.Env = append(os.Environ(), variable+"="+name)
+			output, err := command.CombinedOutput()
+			require.Error(t, err, "the test has not failed")
+			assert.Contains(t, string(output), tc.want)
+			assert.NotContains(t, string(output), "panic:")
+			assert.Contains(t, string(output), "--- FAIL: TestFailuresAreReadable")
+			if testing.Verbose() {
+				t.Logf("%s", output)
+			}
+		})
+	}
+}

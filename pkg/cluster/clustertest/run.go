@@ -1,0 +1,100 @@
+package clustertest
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"github.com/musterkube/muster/pkg/cluster"
+)
+
+// Run runs a test on a cluster in virtual time. The t and the c that the test gets are those of the bubble, and are not
+// to be used after it. The cluster, and what was given to [Cluster.Go], ends after the test's own cleanup functions.
+//
+// Unless the options say otherwise, the Job controller gathers the events of an instant and no longer, so that times are
+// exact; see SyncDelay of job.Options. With Parity it gathers them for a second, as kube-controller-manager does.
+//
+// A test may last for 100 days of virtual time. One that lasts longer is stopped, because it most likely waits for something
+// that never comes.
+//
+// A process in which Run was called no longer slows down those who report errors through
+// k8s.io/apimachinery/pkg/util/runtime: that is by the wall clock, from which a bubble's is decades away.
+func Run(t *testing.T, options cluster.Options, test func(t *testing.T, c *Cluster)) {
+	t.Helper()
+	doNotSlowDownErrors()
+	defer reportDeadlock(t)
+	synctest.Test(t, func(t *testing.T) {
+		test(t, start(t, options, true))
+	})
+}
+
+// RunOnRealClock runs a test as [Run] does, but in real time: an hour takes an hour, and [Cluster.Settle] goes by how long
+// nothing has been written.
+func RunOnRealClock(t *testing.T, options cluster.Options, test func(t *testing.T, c *Cluster)) {
+	t.Helper()
+	// A test of its own, as in a bubble, so that the cluster ends with it and not with the caller's.
+	t.Run("on a real clock", func(t *testing.T) {
+		test(t, start(t, options, false))
+	})
+}
+
+// doNotSlowDownErrors takes away the handler of errors that sleeps. Error handlers are a variable of the library's that
+// is read without a lock, so that this is done once and not undone.
+var doNotSlowDownErrors = sync.OnceFunc(func() {
+	if len(utilruntime.ErrorHandlers) == 2 { // nobody has changed them: the second is the one
+		utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+	}
+})
+
+// reportDeadlock is to be deferred round a bubble. It turns the panic over goroutines that wait for ever into a failure of
+// the test that names them, so that the process's other tests go on.
+func reportDeadlock(t *testing.T) {
+	t.Helper()
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	err, ok := cause.(error)
+	if !ok || !strings.HasPrefix(err.Error(), "deadlock: ") {
+		panic(cause)
+	}
+	explanation := "the test waits for something that will never happen"
+	if strings.Contains(err.Error(), "main bubble goroutine has exited") {
+		explanation = "goroutines are left after the end of the test"
+	}
+	t.Errorf("%s (%v). In bubbles there are:\n\n%s", explanation, err, bubbled(stacks()))
+}
+
+// stacks returns what all goroutines are doing.
+func stacks() string {
+	buffer := make([]byte, 1<<20)
+	return string(buffer[:runtime.Stack(buffer, true)])
+}
+
+// mostStacks bounds how many goroutines a message shows.
+const mostStacks = 8
+
+// bubbled returns those parts of a dump of all goroutines that are about goroutines in bubbles.
+func bubbled(dump string) string {
+	var found []string
+	for stack := range strings.SplitSeq(dump, "\n\n") {
+		header, _, _ := strings.Cut(stack, "\n")
+		if strings.Contains(header, "synctest bubble") && !strings.Contains(header, "[synctest.Run") {
+			found = append(found, strings.TrimSpace(stack))
+		}
+	}
+	if more := len(found) - mostStacks; more > 0 {
+		found = append(found[:mostStacks], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(found, "\n\n")
+}
+
+// horizon is how long a test may last in virtual time. One that waits for a channel in vain would otherwise go on until
+// go test ends the process, because the cluster's timers never run out.
+const horizon = 100 * 24 * time.Hour
