@@ -84,8 +84,12 @@ func (c *Cluster) Err() error {
 	return c.err
 }
 
-// Stop ends the cluster and returns when every goroutine of it has ended. It may be called more than once.
+// Stop ends the cluster and returns when every goroutine of it has ended. It may be called more than once,
+// and of the nil that a failed Start returns.
 func (c *Cluster) Stop() {
+	if c == nil || c.cancel == nil {
+		return
+	}
 	c.cancel()
 	c.parts.Wait()
 	c.server.Stop()

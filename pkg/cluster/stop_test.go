@@ -11,11 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
@@ -194,4 +192,17 @@ func TestStartReturnsWithNodesThatTakePods(t *testing.T) {
 			assert.Empty(t, node.Spec.Taints, node.Name)
 		}
 	})
+}
+
+// A deferred Stop may come before the error of Start is looked at.
+func TestStopOfWhatWasNotStarted(t *testing.T) {
+	t.Parallel()
+	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: -1})
+	require.Error(t, err)
+	c.Stop()
+	(&cluster.Cluster{}).Stop()
+	server, err := emulator.Start(t.Context(), emulator.Options{Token: "a b"})
+	require.Error(t, err)
+	server.Stop()
+	(&emulator.Server{}).Stop()
 }
