@@ -4,8 +4,8 @@
 //	go run ./examples/serve --kubeconfig muster.kubeconfig
 //	kubectl --kubeconfig muster.kubeconfig get workloads -A
 //
-// It prints one line when it is ready and stops on SIGINT or SIGTERM: requests that are under way get two seconds, and a
-// second signal ends it at once.
+// It prints one line when it is ready and stops on SIGINT or SIGTERM, within three seconds whatever clients do. A second
+// signal ends it at once.
 package main
 
 import (
