@@ -119,10 +119,11 @@ func (c *clients) createOne(ctx context.Context, d document) (*unstructured.Unst
 		}
 		resource = c.dynamic.Resource(mapping.Resource).Namespace(d.object.GetNamespace())
 	}
-	if d.object.GetKind() == "Namespace" && d.object.GetName() != "" {
+	made, err := resource.Create(ctx, d.object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, FieldManager: "run-job"})
+	if d.object.GetKind() == "Namespace" && apierrors.IsAlreadyExists(err) {
 		return applyNamespace(ctx, resource, d.object)
 	}
-	return resource.Create(ctx, d.object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, FieldManager: "run-job"})
+	return made, err
 }
 
 // applyNamespace makes a namespace that another document needed, or that every cluster has, the user's.

@@ -205,6 +205,9 @@ func (f *follower) tellOne(o observation) {
 		return
 	}
 	progress := ""
+	if pod := withUID[*corev1.Pod](f.world, subject.job); pod != nil {
+		subject.job = owningJob(pod) // of an Event about a pod
+	}
 	if job := withUID[*batchv1.Job](f.world, subject.job); job != nil {
 		progress = progressOf(job)
 	}
