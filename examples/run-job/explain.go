@@ -76,11 +76,11 @@ func (w *world) explainPod(object *unstructured.Unstructured) (failed, waiting s
 	case core.PodFinished(pod):
 		return "", ""
 	default:
-		text := fmt.Sprintf("Pod %s is %s", qualified(pod), pod.Status.Phase)
+		parts := []string{w.podWaitsFor(pod)}
 		for _, group := range w.groupsOf(pod) {
-			text += ", " + w.gangText(group)
+			parts = append(parts, w.gangText(group))
 		}
-		return "", text + because(w.podWaitsFor(pod))
+		return "", fmt.Sprintf("Pod %s is %s%s", qualified(pod), pod.Status.Phase, because(joined(parts...)))
 	}
 }
 

@@ -235,19 +235,19 @@ func (f *follower) note(uid types.UID, milestone string, at offset) {
 	}
 }
 
-// await returns true once the world, as it was told, is as wanted, and false if ctx ends before.
-func (f *follower) await(ctx context.Context, wanted func(*world) bool) bool {
+// await returns once the world, as it was told, is as wanted, or ctx ends.
+func (f *follower) await(ctx context.Context, wanted func(*world) bool) {
 	for {
 		f.telling.Lock()
 		reached, told := wanted(f.world), f.told
 		f.telling.Unlock()
 		if reached {
-			return true
+			return
 		}
 		select {
 		case <-told:
 		case <-ctx.Done():
-			return false
+			return
 		}
 	}
 }

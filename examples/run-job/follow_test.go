@@ -52,8 +52,8 @@ func TestWhatWasThereBeforeHasNotHappened(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	f := newFollower(time.Now(), &out)
-	f.push(observation{object: aNode("node-1", corev1.ConditionTrue), version: 1, initial: true})
-	f.push(observation{object: aNode("node-1", corev1.ConditionUnknown), version: 2})
+	f.push(observation{object: node1(corev1.ConditionTrue), version: 1, initial: true})
+	f.push(observation{object: node1(corev1.ConditionUnknown), version: 2})
 	f.tellInOrder()
 	assert.Regexp(t, `^ +0\.000s +node node-1: not Ready \(NodeStatusUnknown: .*\)\n$`, out.String())
 }

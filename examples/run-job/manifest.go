@@ -31,11 +31,11 @@ type document struct {
 
 // place says where the document stands, in words for an error.
 func (d document) place() string {
-	text := fmt.Sprintf("%s: document %d", d.file, d.number)
+	parts := []string{d.file, fmt.Sprintf("document %d", d.number)}
 	for _, n := range d.items {
-		text += fmt.Sprintf(": item %d", n)
+		parts = append(parts, fmt.Sprintf("item %d", n))
 	}
-	return text
+	return joined(parts...)
 }
 
 // name says which object it is.

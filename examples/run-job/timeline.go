@@ -258,11 +258,11 @@ func nodeChanges(old, node *corev1.Node) []change {
 	if old == nil {
 		return []change{{what: "created"}}
 	}
-	was, is := nodeReady(old), nodeReady(node)
-	switch {
-	case is.Status == was.Status:
+	is := nodeReady(node)
+	switch is.Status {
+	case nodeReady(old).Status:
 		return nil
-	case is.Status == corev1.ConditionTrue:
+	case corev1.ConditionTrue:
 		return []change{{what: "Ready"}}
 	default:
 		return []change{{what: "not Ready" + because(joined(is.Reason, is.Message))}}

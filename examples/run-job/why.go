@@ -252,7 +252,7 @@ func (v jobView) wanted() int {
 // backoff says when failed pods are replaced, as far as the pods that are left tell: the delay doubles with each failure
 // since the last success, or with each failure of an index that has a limit of its own.
 func backoff(v jobView) []string {
-	if v.active() >= v.wanted() {
+	if v.active() >= v.wanted() || slices.ContainsFunc(tellingEvents(v), tellsOfBackoff) {
 		return nil
 	}
 	var failures int
@@ -274,6 +274,12 @@ func backoff(v jobView) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("waits for its back-off after %s in a row: the next pod is due in %s", plural(failures, "failure"), due.Sub(v.now).Round(time.Second/10))}
+}
+
+// tellsOfBackoff reports whether a text of the controller's own says it, which knows better.
+func tellsOfBackoff(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "back-off") || strings.Contains(text, "backoff")
 }
 
 // failures counts the pods that have failed since one succeeded.

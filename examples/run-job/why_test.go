@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
@@ -35,8 +36,8 @@ func aPod(name string, change func(*corev1.Pod)) *corev1.Pod {
 	return pod
 }
 
-func aNode(name string, ready corev1.ConditionStatus) *corev1.Node {
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+func node1(ready corev1.ConditionStatus) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
 		{Type: corev1.NodeReady, Status: ready, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."},
 	}}}
 }
@@ -80,7 +81,7 @@ func TestWhatAPodWaitsFor(t *testing.T) {
 		},
 		"its node is lost": {
 			pod:    func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = "node-1", corev1.PodRunning },
-			others: []metav1.Object{aNode("node-1", corev1.ConditionUnknown)},
+			others: []metav1.Object{node1(corev1.ConditionUnknown)},
 			want:   "node node-1, which the pod is on, is not Ready (NodeStatusUnknown: Kubelet stopped posting node status.)",
 		},
 		"it is bound and has not started": {
@@ -88,7 +89,7 @@ func TestWhatAPodWaitsFor(t *testing.T) {
 				pod.Spec.NodeName = "node-1"
 				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
 			},
-			others: []metav1.Object{aNode("node-1", corev1.ConditionTrue)},
+			others: []metav1.Object{node1(corev1.ConditionTrue)},
 			want:   "on node node-1, not started yet: ContainerCreating",
 		},
 		"an init container runs": {
@@ -96,12 +97,12 @@ func TestWhatAPodWaitsFor(t *testing.T) {
 				pod.Spec.NodeName = "node-1"
 				pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "fetch", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 			},
-			others: []metav1.Object{aNode("node-1", corev1.ConditionTrue)},
+			others: []metav1.Object{node1(corev1.ConditionTrue)},
 			want:   "on node node-1, not started yet: init container fetch is running",
 		},
 		"it runs": {
 			pod:    func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = "node-1", corev1.PodRunning },
-			others: []metav1.Object{aNode("node-1", corev1.ConditionTrue)},
+			others: []metav1.Object{node1(corev1.ConditionTrue)},
 			want:   "",
 		},
 		"it is for another scheduler": {
@@ -238,9 +239,13 @@ func TestWhatAJobWaitsFor(t *testing.T) {
 			},
 			want: "waits for its back-off after 1 failure in a row: the next pod is due in 8s",
 		},
+		"its back-off, in its controller's words": {
+			others: []metav1.Object{owned("a", endedAt(corev1.PodFailed, now)), anEvent("BackOff", "the next pod is due at 08:00:10")},
+			want:   "lacks 2 pods (BackOff: the next pod is due at 08:00:10)",
+		},
 		"pods that run": {
 			others: []metav1.Object{
-				aNode("node-1", corev1.ConditionTrue),
+				node1(corev1.ConditionTrue),
 				owned("a", func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = "node-1", corev1.PodRunning }),
 				owned("b", func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = "node-1", corev1.PodRunning }),
 			},
@@ -288,4 +293,21 @@ func TestManyNamesAreShortened(t *testing.T) {
 	assert.Equal(t, "p-0, p-1, p-2 and 497 more", few(names))
 	assert.Equal(t, "p-0, p-1, p-2, p-3, p-4", few(names[:5]))
 	assert.Equal(t, "p-0, p-1, p-2 and 3 more", few(names[:6]))
+}
+
+func TestWhatAPodOfItsOwnWaitsFor(t *testing.T) {
+	t.Parallel()
+	pod := aPod("p", inGroup("g"))
+	w := worldOf(aGang("g", 2, ""), pod)
+	made := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod"}}
+	made.SetUID(pod.UID)
+	r := &report{}
+	r.explain(w, []*unstructured.Unstructured{made}, "time ran out after 1s", time.Now(), time.Second)
+	assert.Equal(t, "time ran out after 1s: Pod ns/p is Pending (gang g waits for more pods: 2 start together, 1 exist)", r.Reason)
+	assert.True(t, r.unfinished)
+
+	pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "NodeLost"
+	r.explain(w, []*unstructured.Unstructured{made}, "", time.Now(), time.Second)
+	assert.Equal(t, "Pod ns/p failed (NodeLost)", r.Reason)
+	assert.False(t, r.unfinished)
 }

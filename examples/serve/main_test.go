@@ -210,8 +210,8 @@ func TestAHalfSentBodyDelaysTheStopNoLongerThanItsBound(t *testing.T) {
 	code, _ := s.stop()
 	assert.Equal(t, exitStopped, code)
 	assert.Less(t, time.Since(began), 10*time.Second)
-	_ = stall.Close()
-	<-answered
+	require.NoError(t, stall.Close())
+	require.Error(t, <-answered)
 }
 
 // The other tests call run; this one makes sure of the process: its one line, and its end on a signal.
