@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -20,23 +23,74 @@ import (
 // not listed, come last.
 var order = []string{"Namespace", "PriorityClass", "Node", "ServiceAccount", "Secret", "ConfigMap", "Workload", "PodGroup"}
 
-// create makes the documents' objects and returns them as the server stored them. A fault of one does not keep the
-// others from being tried, so that the user sees every fault at once.
-func (c *clients) create(ctx context.Context, docs []document) (made []*unstructured.Unstructured, warnings []string, err error) {
+// creation is what came of creating a manifest's objects.
+type creation struct {
+	made     []*unstructured.Unstructured // as the server stored them
+	warnings []string
+	wrong    []error // faults of the manifest
+	failed   []error // of the server
+}
+
+// create makes the documents' objects. A fault of one does not keep the others from being tried, so that the user sees
+// every fault at once. When ctx ends it stops.
+func (c *clients) create(ctx context.Context, docs []document) creation {
 	docs = slices.Clone(docs)
 	slices.SortStableFunc(docs, func(a, b document) int { return cmp.Compare(rank(a), rank(b)) })
-	var faults []error
+	var out creation
 	for _, d := range docs {
-		object, err := c.createOne(ctx, d)
+		if ctx.Err() != nil {
+			return out
+		}
+		warned := &warnings{}
+		object, err := c.createOne(withWarnings(ctx, warned), d)
+		for _, text := range warned.texts {
+			out.warnings = append(out.warnings, fmt.Sprintf("%s: %s: %s", d.place(), d.name(), text))
+		}
 		if err != nil {
-			faults = append(faults, err)
+			out.fault(d, err)
 			continue
 		}
-		made = append(made, object)
+		out.made = append(out.made, object)
 		missing, err := c.missingPriorityClasses(ctx, d)
-		warnings, faults = append(warnings, missing...), append(faults, err)
+		out.warnings = append(out.warnings, missing...)
+		if err != nil {
+			out.fault(d, err)
+		}
 	}
-	return made, warnings, errors.Join(faults...)
+	return out
+}
+
+// fault files an error under whose fault it is, with the place of the document in front.
+func (out *creation) fault(d document, err error) {
+	if wrongInput(err) {
+		out.wrong = append(out.wrong, rejected(d, err))
+	} else {
+		out.failed = append(out.failed, rejected(d, err))
+	}
+}
+
+// wrongInput reports whether an error is a refusal of what was asked for, rather than a failure to do it.
+func wrongInput(err error) bool {
+	if unknown := (*unknownKindError)(nil); errors.As(err, &unknown) {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch code := status.Status().Code; code {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= http.StatusBadRequest && code < http.StatusInternalServerError
+	}
+}
+
+// unknownKindError says that the cluster does not serve a kind.
+type unknownKindError struct{ gvk schema.GroupVersionKind }
+
+func (e *unknownKindError) Error() string {
+	return fmt.Sprintf("kind: %s of %s is not served by this cluster", e.gvk.Kind, e.gvk.GroupVersion())
 }
 
 func rank(d document) int {
@@ -50,10 +104,10 @@ func (c *clients) createOne(ctx context.Context, d document) (*unstructured.Unst
 	gvk := d.object.GroupVersionKind()
 	mapping, err := c.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if meta.IsNoMatchError(err) {
-		return nil, fmt.Errorf("%s: kind: %s of %s is not served by this cluster", d.place(), gvk.Kind, gvk.GroupVersion())
+		return nil, &unknownKindError{gvk}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: finding the resource of %s: %w", d.place(), gvk, err)
+		return nil, fmt.Errorf("finding the resource of %s: %w", gvk, err)
 	}
 	resource := dynamic.ResourceInterface(c.dynamic.Resource(mapping.Resource))
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
@@ -61,20 +115,39 @@ func (c *clients) createOne(ctx context.Context, d document) (*unstructured.Unst
 			d.object.SetNamespace(metav1.NamespaceDefault)
 		}
 		if err := c.ensureNamespace(ctx, d.object.GetNamespace()); err != nil {
-			return nil, rejected(d, err)
+			return nil, &namespaceError{d.object.GetNamespace(), err}
 		}
 		resource = c.dynamic.Resource(mapping.Resource).Namespace(d.object.GetNamespace())
 	}
-	if d.object.GetKind() == "Namespace" {
-		// A namespace that another document needed, or that every cluster has, is there already: make it the user's.
-		return resource.Apply(ctx, d.object.GetName(), d.object, metav1.ApplyOptions{FieldManager: "run-job", Force: true})
+	made, err := resource.Create(ctx, d.object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, FieldManager: "run-job"})
+	if d.object.GetKind() == "Namespace" && apierrors.IsAlreadyExists(err) {
+		return applyNamespace(ctx, resource, d.object)
 	}
-	object, err := resource.Create(ctx, d.object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict, FieldManager: "run-job"})
-	if err != nil {
-		return nil, rejected(d, err)
-	}
-	return object, nil
+	return made, err
 }
+
+// applyNamespace makes a namespace that another document needed, or that every cluster has, the user's.
+func applyNamespace(ctx context.Context, resource dynamic.ResourceInterface, namespace *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	text, err := namespace.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return resource.Patch(ctx, namespace.GetName(), types.ApplyPatchType, text, metav1.PatchOptions{
+		FieldManager: "run-job", Force: new(true), FieldValidation: metav1.FieldValidationStrict,
+	})
+}
+
+// namespaceError says that the namespace of an object could not be made.
+type namespaceError struct {
+	namespace string
+	cause     error
+}
+
+func (e *namespaceError) Error() string {
+	return fmt.Sprintf("metadata.namespace: making namespace %q: %v", e.namespace, e.cause)
+}
+
+func (e *namespaceError) Unwrap() error { return e.cause }
 
 // ensureNamespace makes a namespace that is not there: a manifest is run by itself, not on a prepared cluster.
 func (c *clients) ensureNamespace(ctx context.Context, name string) error {
@@ -89,20 +162,19 @@ func (c *clients) ensureNamespace(ctx context.Context, name string) error {
 	return err
 }
 
-// rejected puts a server's refusal as file, document, object and field.
+// rejected puts an error of a document as file, document, object and, where the server names one, field.
 func rejected(d document, err error) error {
-	name := d.object.GetName()
-	if name == "" {
-		name = d.object.GetGenerateName()
+	if unknown := (*unknownKindError)(nil); errors.As(err, &unknown) {
+		return fmt.Errorf("%s: %w", d.place(), err)
 	}
-	object := d.object.GetKind() + " " + strings.TrimPrefix(d.object.GetNamespace()+"/"+name, "/")
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
-		return fmt.Errorf("%s: %s: %w", d.place(), object, err)
+	namespace := (*namespaceError)(nil)
+	if errors.As(err, &namespace) || !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		return fmt.Errorf("%s: %s: %w", d.place(), d.name(), err)
 	}
 	var lines []string
 	for _, cause := range status.Status().Details.Causes {
-		line := fmt.Sprintf("%s: %s: %s: %s", d.place(), object, cause.Field, cause.Message)
+		line := joined(d.place(), d.name(), cause.Field, cause.Message)
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -118,7 +190,7 @@ func (c *clients) missingPriorityClasses(ctx context.Context, d document) ([]str
 	}
 	templates, _, err := unstructured.NestedSlice(d.object.Object, "spec", "podGroupTemplates")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.place(), err)
+		return nil, err
 	}
 	var warnings []string
 	for i, template := range templates {
@@ -133,7 +205,7 @@ func (c *clients) missingPriorityClasses(ctx context.Context, d document) ([]str
 			warnings = append(warnings, fmt.Sprintf("%s: Workload %s/%s: spec.podGroupTemplates[%d].priorityClassName: there is no PriorityClass %q; PodGroups made from this template will be refused until there is",
 				d.place(), d.object.GetNamespace(), d.object.GetName(), i, class))
 		case err != nil:
-			return warnings, fmt.Errorf("%s: getting PriorityClass %q: %w", d.place(), class, err)
+			return warnings, fmt.Errorf("getting PriorityClass %q: %w", class, err)
 		}
 	}
 	return warnings, nil

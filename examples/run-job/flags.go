@@ -21,6 +21,14 @@ const (
 	outputYAML = "yaml"
 )
 
+// exitCodes is the part of --help on what scripts look at.
+const exitCodes = `Exit codes:
+    0  every Job is Complete, or there was nothing to run
+    1  a Job or Pod failed, time ran out, or the cluster failed; the last line says why
+    2  wrong flags, or a bad manifest
+  130  interrupted by SIGINT or SIGTERM
+`
+
 type options struct {
 	files       []string
 	nodes       int
@@ -44,11 +52,11 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.StringVar(&nodeCPU, "node-cpu", "4", "CPUs of each node, as a quantity")
 	flags.DurationVar(&opts.podDuration, "pod-duration", 500*time.Millisecond, "how long each pod runs")
 	flags.DurationVar(&opts.backoff, "backoff", time.Second, "delay before the first failed pod of a Job is replaced, doubled each time (a real cluster's is 10s)")
-	flags.StringArrayVar(&failures, "fail", nil, "INDEX=EXITCODE[xTIMES]: the pods of that index exit with that code, the first TIMES times (default 1); may be given several times. In a Job that is not Indexed, INDEX counts its pods from 0")
+	flags.StringArrayVar(&failures, "fail", nil, "INDEX=EXITCODE[xTIMES]: the pods of that index exit with that code, the first TIMES times (default 1); may be given once for each index. In a Job that is not Indexed, INDEX counts its pods from 0, replacements included")
 	flags.StringVarP(&opts.output, "output", "o", outputText, "form of the report: text, json or yaml")
-	flags.DurationVar(&opts.timeout, "timeout", time.Minute, "give up after this time")
+	flags.DurationVar(&opts.timeout, "timeout", time.Minute, "give up so long after everything was created")
 	flags.Usage = func() {
-		fmt.Fprintf(usage, "Runs Jobs on a cluster inside this process and shows it happening.\n\nUsage: run-job [-f FILE|FOLDER|-] [flags]\n\n%s", flags.FlagUsages())
+		fmt.Fprintf(usage, "Runs Jobs on a cluster inside this process and shows it happening.\n\nUsage: run-job [-f FILE|FOLDER|-] [flags]\n\n%s\n%s", flags.FlagUsages(), exitCodes)
 	}
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
@@ -64,6 +72,9 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 		f, err := kubelet.ParseFailure(text)
 		if err != nil {
 			return options{}, fmt.Errorf("--fail: %w", err)
+		}
+		if i := slices.IndexFunc(opts.failures, func(other kubelet.Failure) bool { return other.Index == f.Index }); i >= 0 {
+			return options{}, fmt.Errorf("--fail %s: there is --fail %s for the same index", f, opts.failures[i])
 		}
 		opts.failures = append(opts.failures, f)
 	}
@@ -89,13 +100,4 @@ func (o options) check() error {
 // nodeCapacity is what each node offers; only the CPUs are the caller's to choose.
 func (o options) nodeCapacity() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: o.nodeCPU}
-}
-
-// script turns the flags into what the kubelet plays.
-func (o options) script() kubelet.Script {
-	script := kubelet.Script(kubelet.Fixed{Duration: o.podDuration})
-	for _, f := range o.failures {
-		script = f.Before(script)
-	}
-	return script
 }

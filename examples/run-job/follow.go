@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,14 +14,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
+	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/generated/informers/externalversions"
-	"github.com/musterkube/muster/pkg/batch"
-	"github.com/musterkube/muster/pkg/core"
 )
 
 // settle is how long observations of different kinds are held, so that they can be told in the order in which the
@@ -31,159 +30,105 @@ const settle = 5 * time.Millisecond
 type follower struct {
 	start time.Time
 	out   io.Writer
-	stop  func()
+	// stop ends the watching. What was seen is told before it returns, and nothing is told afterwards.
+	stop func()
 
 	arrived chan struct{} // has an element when there may be untold observations
-	changed chan struct{} // has an element when finished may have changed
 
-	mu         sync.Mutex
-	untold     []observation
-	finished   map[types.UID]bool         // Jobs and pods that have ended, or are gone
-	jobs       map[types.UID]*batchv1.Job // each Job as it was seen last
+	mu     sync.Mutex // of untold; never held while anything is written
+	untold []observation
+
+	telling    sync.Mutex // of what follows
+	told       chan struct{}
+	world      *world
 	entries    []entry
 	milestones map[types.UID]map[string]offset
-	progress   map[types.UID]string // of each Job
 }
 
 // observation is what one watch event showed.
 type observation struct {
-	at       offset
-	version  uint64
-	object   string
-	uid, job types.UID
-	progress string // of the Job, when the event is about one
-	changes  []change
+	at      offset
+	version uint64
+	object  metav1.Object
+	deleted bool
+	// initial says that the object was there before anything was watched, so that nothing has happened to it.
+	initial bool
 }
 
-// follow starts watching and returns once the first lists are there. The caller must call stop.
+// follow starts watching and returns once the first lists are there. The caller must call stop, which alone ends it.
 func follow(ctx context.Context, c *clients, start time.Time, out io.Writer) (*follower, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{
-		start: start, out: out,
-		arrived: make(chan struct{}, 1), changed: make(chan struct{}, 1),
-		finished: map[types.UID]bool{}, jobs: map[types.UID]*batchv1.Job{}, milestones: map[types.UID]map[string]offset{}, progress: map[types.UID]string{},
-	}
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	f := newFollower(start, out)
 	kube := informers.NewSharedInformerFactory(c.kube, 0)
 	muster := externalversions.NewSharedInformerFactory(c.muster, 0)
 	err := cmp.Or(
-		watchKind(f, "Job", kube.Batch().V1().Jobs().Informer(), jobChanges),
-		watchKind(f, "Pod", kube.Core().V1().Pods().Informer(), podChanges),
-		watchKind(f, "Event", kube.Core().V1().Events().Informer(), eventChanges),
-		watchKind(f, "Workload", muster.Scheduling().V1alpha2().Workloads().Informer(), workloadChanges),
-		watchKind(f, "PodGroup", muster.Scheduling().V1alpha2().PodGroups().Informer(), podGroupChanges),
+		watchKind[*batchv1.Job](f, kube.Batch().V1().Jobs().Informer()),
+		watchKind[*corev1.Pod](f, kube.Core().V1().Pods().Informer()),
+		watchKind[*corev1.Node](f, kube.Core().V1().Nodes().Informer()),
+		watchKind[*corev1.Event](f, kube.Core().V1().Events().Informer()),
+		watchKind[*schedulingv1alpha2.Workload](f, muster.Scheduling().V1alpha2().Workloads().Informer()),
+		watchKind[*schedulingv1alpha2.PodGroup](f, muster.Scheduling().V1alpha2().PodGroups().Informer()),
 	)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	var telling sync.WaitGroup
-	telling.Go(func() { f.tell(ctx) })
-	kube.StartWithContext(ctx)
-	muster.StartWithContext(ctx)
-	f.stop = func() {
+	var parts sync.WaitGroup
+	parts.Go(func() { f.tell(watching) })
+	kube.StartWithContext(watching)
+	muster.StartWithContext(watching)
+	f.stop = sync.OnceFunc(func() {
 		cancel()
 		kube.Shutdown()
 		muster.Shutdown()
-		telling.Wait()
-	}
+		parts.Wait()
+		f.tellInOrder()
+	})
 	kube.WaitForCacheSync(ctx.Done())
 	muster.WaitForCacheSync(ctx.Done())
 	return f, nil
 }
 
-// watchKind feeds the steps of a kind's objects to the follower.
-func watchKind[T interface {
-	comparable
-	metav1.Object
-}](f *follower, kind string, informer cache.SharedIndexInformer, steps func(old, object T) []change) error {
-	observe := func(old, object T, deleted bool) {
-		changes := []change{{what: "deleted"}}
-		if !deleted {
-			changes = steps(old, object)
-		}
-		if event, isEvent := any(object).(*corev1.Event); isEvent {
-			if !deleted {
-				f.observeEvent(event, changes)
-			}
-			return
-		}
-		f.observe(kind, object, changes, deleted)
+func newFollower(start time.Time, out io.Writer) *follower {
+	return &follower{
+		start: start, out: out, arrived: make(chan struct{}, 1),
+		told: make(chan struct{}), world: newWorld(), entries: []entry{}, milestones: map[types.UID]map[string]offset{},
 	}
-	var none T
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { observe(none, obj.(T), false) },
-		UpdateFunc: func(old, obj any) { observe(old.(T), obj.(T), false) },
+}
+
+// watchKind feeds what is seen of a kind's objects to the follower.
+func watchKind[T metav1.Object](f *follower, informer cache.SharedIndexInformer) error {
+	push := func(obj any, deleted, initial bool) {
+		if object, ok := obj.(T); ok {
+			f.push(observation{at: offset(time.Since(f.start)), version: version(object), object: object, deleted: deleted, initial: initial})
+		}
+	}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(obj any, initial bool) { push(obj, false, initial) },
+		UpdateFunc: func(_, obj any) { push(obj, false, false) },
 		DeleteFunc: func(obj any) {
 			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 				obj = last.Obj
 			}
-			if object, ok := obj.(T); ok {
-				observe(none, object, true)
-			}
+			push(obj, true, false)
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("watching %ss: %w", kind, err)
+		return fmt.Errorf("watching the cluster: %w", err)
 	}
 	return nil
 }
 
-func (f *follower) observe(kind string, object metav1.Object, changes []change, ended bool) {
-	o := observation{at: f.now(), version: version(object), object: name(kind, object), uid: object.GetUID(), job: owningJob(object), changes: changes}
-	switch object := object.(type) {
-	case *batchv1.Job:
-		o.progress = progress(object)
-		_, finished := batch.Finished(object)
-		ended = ended || finished
-		f.remember(object)
-	case *corev1.Pod:
-		ended = ended || core.PodFinished(object)
-	}
-	f.push(o, ended)
-}
-
-// remember keeps a Job, for the report on one that is deleted once it has ended.
-func (f *follower) remember(job *batchv1.Job) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.jobs[job.UID] = job
-}
-
-// lastSeen returns a Job as it was seen last, or nil.
-func (f *follower) lastSeen(uid types.UID) *batchv1.Job {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.jobs[uid]
-}
-
 // push hands an observation to the goroutine that tells; it never blocks an informer.
-func (f *follower) push(o observation, ended bool) {
+func (f *follower) push(o observation) {
 	f.mu.Lock()
 	f.untold = append(f.untold, o)
-	if ended {
-		f.finished[o.uid] = true
-	}
 	f.mu.Unlock()
-	wake(f.arrived)
-	if ended {
-		wake(f.changed)
-	}
-}
-
-func wake(c chan struct{}) {
 	select {
-	case c <- struct{}{}:
+	case f.arrived <- struct{}{}:
 	default:
 	}
 }
-
-// observeEvent tells a Kubernetes Event under the name of the object that it is about.
-func (f *follower) observeEvent(event *corev1.Event, changes []change) {
-	about := &metav1.ObjectMeta{Namespace: event.InvolvedObject.Namespace, Name: event.InvolvedObject.Name}
-	f.push(observation{at: f.now(), version: version(event), object: name(event.InvolvedObject.Kind, about), job: event.InvolvedObject.UID, changes: changes}, false)
-}
-
-func (f *follower) now() offset { return offset(time.Since(f.start)) }
 
 // version orders observations. Resource versions are compared only within one server, whose order they are.
 func version(object metav1.Object) uint64 {
@@ -194,38 +139,90 @@ func version(object metav1.Object) uint64 {
 	return n
 }
 
-// tell prints what was seen until ctx ends, and then what is left.
+// tell prints what was seen until ctx ends.
 func (f *follower) tell(ctx context.Context) {
 	for {
 		select {
 		case <-f.arrived:
-			time.Sleep(settle)
-			f.tellInOrder()
 		case <-ctx.Done():
-			f.tellInOrder()
 			return
 		}
+		select {
+		case <-time.After(settle):
+		case <-ctx.Done():
+		}
+		f.tellInOrder()
 	}
 }
 
+// tellInOrder tells what was seen, in the order in which the server made it.
 func (f *follower) tellInOrder() {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	slices.SortStableFunc(f.untold, func(a, b observation) int { return cmp.Compare(a.version, b.version) })
-	for _, o := range f.untold {
-		if o.progress != "" {
-			f.progress[o.job] = o.progress
-		}
-		for _, c := range o.changes {
-			e := entry{At: o.at, Object: o.object, What: c.what, Progress: f.progress[o.job]}
-			f.entries = append(f.entries, e)
-			f.note(o.uid, c.milestone, o.at)
-			printEntry(f.out, e)
-		}
-	}
+	seen := f.untold
 	f.untold = nil
+	f.mu.Unlock()
+
+	f.telling.Lock()
+	from := len(f.entries)
+	var earliest offset
+	if from > 0 {
+		earliest = f.entries[from-1].At
+	}
+	for _, o := range inOrder(seen, earliest) {
+		f.tellOne(o)
+	}
+	entries := slices.Clone(f.entries[from:])
+	close(f.told)
+	f.told = make(chan struct{})
+	f.telling.Unlock()
+
+	for _, e := range entries {
+		printEntry(f.out, e)
+	}
 }
 
+// inOrder sorts observations by version and makes their times agree: what the server did before something else was done
+// by the time that the other was seen, and nothing is told to have happened before what was told already.
+func inOrder(seen []observation, earliest offset) []observation {
+	slices.SortStableFunc(seen, func(a, b observation) int { return cmp.Compare(a.version, b.version) })
+	for i := len(seen) - 2; i >= 0; i-- {
+		seen[i].at = min(seen[i].at, seen[i+1].at)
+	}
+	for i := range seen {
+		seen[i].at = max(seen[i].at, earliest)
+	}
+	return seen
+}
+
+func (f *follower) tellOne(o observation) {
+	subject := subjectOf(o.object)
+	changes := []change{{what: "deleted"}}
+	if !o.deleted {
+		changes = f.world.changes(o.object)
+	}
+	f.world.apply(o)
+	if _, isEvent := o.object.(*corev1.Event); o.initial || isEvent && o.deleted {
+		return
+	}
+	progress := ""
+	if pod := withUID[*corev1.Pod](f.world, subject.job); pod != nil {
+		subject.job = owningJob(pod) // of an Event about a pod
+	}
+	if job := withUID[*batchv1.Job](f.world, subject.job); job != nil {
+		progress = progressOf(job)
+	}
+	uid := o.object.GetUID()
+	for _, c := range changes {
+		what := c.what
+		if began, waited := f.milestones[uid][milestoneWaiting]; waited && c.milestone == milestoneScheduled {
+			what += fmt.Sprintf(", after waiting %s", o.at-began)
+		}
+		f.entries = append(f.entries, entry{At: o.at, Object: subject.name, What: what, Progress: progress})
+		f.note(uid, c.milestone, o.at)
+	}
+}
+
+// note keeps when an object reached a milestone first.
 func (f *follower) note(uid types.UID, milestone string, at offset) {
 	if milestone == "" {
 		return
@@ -233,51 +230,38 @@ func (f *follower) note(uid types.UID, milestone string, at offset) {
 	if f.milestones[uid] == nil {
 		f.milestones[uid] = map[string]offset{}
 	}
-	f.milestones[uid][milestone] = at
+	if _, reached := f.milestones[uid][milestone]; !reached {
+		f.milestones[uid][milestone] = at
+	}
 }
 
-// wait returns when every Job and every pod of a manifest has ended, or ctx has.
-func (f *follower) wait(ctx context.Context, made []*unstructured.Unstructured) {
-	for !f.allFinished(made) {
+// await returns once the world, as it was told, is as wanted, or ctx ends.
+func (f *follower) await(ctx context.Context, wanted func(*world) bool) {
+	for {
+		f.telling.Lock()
+		reached, told := wanted(f.world), f.told
+		f.telling.Unlock()
+		if reached {
+			return
+		}
 		select {
-		case <-f.changed:
+		case <-told:
 		case <-ctx.Done():
 			return
 		}
 	}
-	// The last steps of other kinds may still be on their way.
-	select {
-	case <-time.After(4 * settle):
-	case <-ctx.Done():
-	}
-}
-
-func (f *follower) allFinished(made []*unstructured.Unstructured) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, object := range made {
-		if runs(object) && !f.finished[object.GetUID()] {
-			return false
-		}
-	}
-	return true
-}
-
-// runs reports whether an object is one whose end the program waits for.
-func runs(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "Job" || object.GetKind() == "Pod"
 }
 
 // timeline returns what was told so far.
 func (f *follower) timeline() []entry {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.entries)
+	f.telling.Lock()
+	defer f.telling.Unlock()
+	return append([]entry{}, f.entries...)
 }
 
 // when returns the offsets of an object's milestones.
 func (f *follower) when(uid types.UID) map[string]offset {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.milestones[uid]
+	f.telling.Lock()
+	defer f.telling.Unlock()
+	return maps.Clone(f.milestones[uid])
 }

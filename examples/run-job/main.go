@@ -3,8 +3,8 @@
 // Without -f it runs a gang Job of four pods. It prints a line for each thing that happens, with the progress of the
 // Job, and at the end the conditions, Workloads, PodGroups and pods, with the time of each step.
 //
-// It exits with 0 when every Job is Complete (or there was nothing to run), with 1 when a Job failed or time ran out,
-// and with 2 when it was called wrongly or a manifest is bad.
+// It exits with 0 when every Job is Complete (or there was nothing to run), with 1 when a Job failed, time ran out or the
+// cluster failed, with 2 when it was called wrongly or a manifest is bad, and with 130 when SIGINT or SIGTERM ended it.
 package main
 
 import (
@@ -20,27 +20,34 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/kubelet"
 )
 
 // The exit codes that scripts may rely on.
 const (
-	exitDone   = 0 // every Job is Complete, or there was nothing to run
-	exitFailed = 1 // a Job failed, or time ran out
-	exitUsage  = 2 // wrong flags or a bad manifest
+	exitDone        = 0   // every Job is Complete, or there was nothing to run
+	exitFailed      = 1   // a Job failed, time ran out, or the cluster failed
+	exitUsage       = 2   // wrong flags or a bad manifest
+	exitInterrupted = 130 // SIGINT or SIGTERM came before the end
 )
 
 func main() {
 	// What the libraries below log is not for this program's users; what matters to them is printed.
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
+
+// errInterrupted says that a signal came.
+var errInterrupted = errors.New("interrupted")
 
 // run is the program without its process: what main does, with everything it touches as a parameter.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -50,28 +57,45 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitDone
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\nSee run-job --help.\n", err)
+		complain(stderr, err)
+		fmt.Fprintln(stderr, "See run-job --help.")
 		return exitUsage
 	}
-	docs, err := readManifests(opts.files, stdin)
+	input, err := readManifests(ctx, opts.files, stdin)
 	if err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\n", err)
-		return exitUsage
+		return quit(ctx, stderr, err, exitUsage)
 	}
-	c, err := startCluster(ctx, opts)
+	warn(stderr, input.hints)
+	rehearsal := opts.rehearse()
+	c, err := startCluster(ctx, opts, rehearsal)
 	if err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\n", err)
-		return exitFailed
+		return quit(ctx, stderr, err, exitFailed)
 	}
 	defer c.Stop()
-	return play(ctx, c, docs, opts, stdout, stderr)
+	return play(ctx, c, input.docs, opts, rehearsal, stdout, stderr)
 }
 
-func startCluster(ctx context.Context, opts options) (*cluster.Cluster, error) {
+// quit complains of an error that ends the program and returns the exit code for it: the given one, unless the error is
+// that of an interrupt.
+func quit(ctx context.Context, stderr io.Writer, err error, code int) int {
+	if ctx.Err() != nil {
+		err, code = errInterrupted, exitInterrupted
+	}
+	complain(stderr, err)
+	return code
+}
+
+func warn(stderr io.Writer, texts []string) {
+	for _, text := range texts {
+		fmt.Fprintf(stderr, "run-job: warning: %s\n", text)
+	}
+}
+
+func startCluster(ctx context.Context, opts options, script kubelet.Script) (*cluster.Cluster, error) {
 	return cluster.Start(ctx, cluster.Options{
 		Nodes:        opts.nodes,
 		NodeCapacity: opts.nodeCapacity(),
-		Script:       opts.script(),
+		Script:       script,
 		Job:          job.Options{PodBackoff: opts.backoff},
 	})
 }
@@ -90,50 +114,84 @@ func (w *syncWriter) Write(text []byte) (int, error) {
 }
 
 // play creates the documents' objects on the cluster, follows them to their end and prints how it went.
-func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options, stdout, stderr io.Writer) int {
+func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options, rehearsal *rehearsal, stdout, stderr io.Writer) int {
 	clients, err := newClients(c.Config())
 	if err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\n", err)
-		return exitFailed
+		return quit(ctx, stderr, err, exitFailed)
 	}
 	// Structured output owns stdout, so that it can be piped; the lines of progress then go to stderr.
 	progress := stdout
 	if opts.output != outputText {
 		progress = stderr
 	}
-	start := time.Now()
-	f, err := follow(ctx, clients, start, progress)
+	f, err := follow(ctx, clients, time.Now(), progress)
 	if err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\n", err)
-		return exitFailed
+		return quit(ctx, stderr, err, exitFailed)
 	}
 	defer f.stop()
 
-	made, warnings, err := clients.create(ctx, docs)
-	for _, warning := range warnings {
-		fmt.Fprintf(stderr, "warning: %s\n", warning)
+	created := clients.create(ctx, docs)
+	warn(stderr, created.warnings)
+	switch err := errors.Join(append(created.failed, created.wrong...)...); {
+	case ctx.Err() != nil:
+		return quit(ctx, stderr, errInterrupted, exitInterrupted)
+	case len(created.failed) > 0:
+		return quit(ctx, stderr, err, exitFailed)
+	case err != nil:
+		return quit(ctx, stderr, err, exitUsage)
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "%v\n", err)
-		return exitUsage
+	end := waitForEnd(ctx, c, f, created.made, opts.timeout)
+	if err := f.drain(context.WithoutCancel(ctx), clients); err != nil {
+		complain(stderr, err)
+		return exitFailed
 	}
-	waitCtx, cancel := context.WithTimeout(ctx, opts.timeout)
-	defer cancel()
-	f.wait(waitCtx, made)
+	f.stop()
 
-	r, err := clients.report(context.WithoutCancel(ctx), made, f)
-	if err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\n", err)
-		return exitFailed
-	}
-	r.explain(opts.timeout, ctx.Err() != nil)
+	r := f.report(created.made)
+	r.explain(f.world, created.made, end, time.Now(), opts.backoff)
 	if err := r.print(stdout, opts.output); err != nil {
-		fmt.Fprintf(stderr, "run-job: %v\n", err)
+		complain(stderr, fmt.Errorf("writing the report: %w", err))
 		return exitFailed
 	}
-	if !r.Done {
-		fmt.Fprintf(stderr, "run-job: %s\n", r.Reason)
+	warn(stderr, rehearsal.unplayed(r))
+	switch {
+	case r.Done:
+		return exitDone
+	case r.unfinished && ctx.Err() != nil:
+		complain(stderr, errors.New(r.Reason))
+		return exitInterrupted
+	default:
+		complain(stderr, errors.New(r.Reason))
 		return exitFailed
 	}
-	return exitDone
+}
+
+// waitForEnd returns when everything that runs has ended, and otherwise says why it was not waited for any longer.
+func waitForEnd(ctx context.Context, c *cluster.Cluster, f *follower, made []*unstructured.Unstructured, timeout time.Duration) string {
+	late := fmt.Errorf("time ran out after %s", timeout)
+	waiting, cancel := context.WithTimeoutCause(ctx, timeout, late)
+	defer cancel()
+	waiting, fail := context.WithCancelCause(waiting)
+	defer fail(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-c.Failed():
+			fail(fmt.Errorf("the cluster failed: %w", c.Err()))
+		case <-waiting.Done():
+		}
+	}()
+	f.await(waiting, func(w *world) bool { return w.ended(made) })
+	end := context.Cause(waiting)
+	fail(nil)
+	<-watched
+	switch {
+	case end == nil:
+		return ""
+	case ctx.Err() != nil:
+		return errInterrupted.Error()
+	default:
+		return end.Error()
+	}
 }

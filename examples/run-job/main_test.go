@@ -264,7 +264,30 @@ func TestBadManifests(t *testing.T) {
 		"a document after an end marker": {job + "...\n" + strings.Replace(job, "name: indexed", "name: other", 1), []string{"standard input: document 1: yaml: "}},
 		"documents parted in an old way": {strings.ReplaceAll(job+"---\n"+job, "\n", "\r"), []string{"document 1: more follows"}},
 		"items that make no list":        {strings.Replace(job, "spec:\n", "items: []\nspec:\n", 1), []string{`unknown field "items"`}},
-		"nothing":                        {"# only a comment\n", []string{"no objects"}},
+		"nothing":                        {"# only a comment\n", []string{"run-job: standard input: no objects in it"}},
+		"no text":                        {"", []string{"run-job: standard input: no objects in it"}},
+		"a kind that is no text":         {"apiVersion: batch/v1\nkind: 5\n", []string{"run-job: standard input: document 1: kind: want a string such as Job, got a number"}},
+		"an apiVersion that is no text":  {"apiVersion: [batch/v1]\nkind: Job\n", []string{"document 1: apiVersion: want a string such as batch/v1, got a list"}},
+		"an apiVersion that is none":     {"apiVersion: a/b/c\nkind: Job\n", []string{"document 1: apiVersion: unexpected GroupVersion string: a/b/c"}},
+		"metadata that is text":          {"apiVersion: v1\nkind: ConfigMap\nmetadata: a\n", []string{"document 1: metadata: want an object, got a string"}},
+		"a namespace that is no text":    {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: 5}\n", []string{"document 1: metadata.namespace: want a string, got a number"}},
+		"a namespace that cannot be": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: A_B}\n",
+			[]string{`run-job: standard input: document 1: ConfigMap A_B/a: metadata.namespace: making namespace "A_B": `},
+		},
+		"a Namespace that cannot be": {
+			"apiVersion: v1\nkind: Namespace\nmetadata: {name: A_B}\n", []string{"run-job: standard input: document 1: Namespace A_B: metadata.name: "},
+		},
+		"a Namespace with an unknown field": {
+			"apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\nspek: {}\n", []string{"run-job: standard input: document 1: Namespace a: ", "spek"},
+		},
+		"a Namespace without a name": {"apiVersion: v1\nkind: Namespace\n", []string{"run-job: standard input: document 1: Namespace : "}},
+		"items that are none":        {"apiVersion: v1\nkind: List\nitems: 5\n", []string{"document 1: items: want a list of objects"}},
+		"an item that is none":       {"apiVersion: v1\nkind: List\nitems: [5]\n", []string{"document 1: item 1: want an object with apiVersion, kind and metadata, got a number"}},
+		"a fault deep in lists": {
+			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"}]}]}`,
+			[]string{"document 1: item 1: item 1: kind: required"},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -294,6 +317,8 @@ func TestUsageErrors(t *testing.T) {
 		"an unknown output":        {[]string{"--output", "xml"}, `--output "xml"`},
 		"a failure without a code": {[]string{"--fail", "1"}, `--fail: failure "1": want INDEX=EXITCODE`},
 		"a failure that is none":   {[]string{"--fail", "1=0"}, "exit code from 1 to 255"},
+		"two failures of an index": {[]string{"--fail", "1=1", "--fail", "1=2x3"}, "--fail 1=2x3: there is --fail 1=1 for the same index"},
+		"standard input twice":     {[]string{"-f", "-", "-f", "-"}, "standard input: is named twice"},
 		"a failure of no times":    {[]string{"--fail", "1=1x0"}, `failure "1=1x0"`},
 		"a missing file":           {[]string{"-f", "no-such-file.yaml"}, "no-such-file.yaml"},
 		"an empty folder":          {[]string{"-f", empty}, "no .yaml, .yml or .json file in this folder"},

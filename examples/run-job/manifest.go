@@ -8,13 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -25,98 +24,27 @@ var embeddedJob []byte
 // document is one object of a manifest and the place it came from.
 type document struct {
 	file   string
-	number int // position in the file, from 1
-	item   int // position in a List, from 1; 0 outside one
+	number int   // position in the file, from 1
+	items  []int // position in a List, from 1, and in each List in it; empty outside one
 	object *unstructured.Unstructured
 }
 
 // place says where the document stands, in words for an error.
 func (d document) place() string {
-	if d.item > 0 {
-		return fmt.Sprintf("%s: document %d: item %d", d.file, d.number, d.item)
+	parts := []string{d.file, fmt.Sprintf("document %d", d.number)}
+	for _, n := range d.items {
+		parts = append(parts, fmt.Sprintf("item %d", n))
 	}
-	return fmt.Sprintf("%s: document %d", d.file, d.number)
+	return joined(parts...)
 }
 
-// readManifests reads every object of the named files, folders and standard input ("-"); of the embedded Job when none
-// is named. Every fault is reported, not only the first.
-func readManifests(names []string, stdin io.Reader) ([]document, error) {
-	if len(names) == 0 {
-		return parseManifest("embedded job.yaml", embeddedJob)
+// name says which object it is.
+func (d document) name() string {
+	name := d.object.GetName()
+	if name == "" {
+		name = d.object.GetGenerateName()
 	}
-	var docs []document
-	var faults []error
-	for _, name := range names {
-		sources, err := expand(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, source := range sources {
-			data, err := readSource(source, stdin)
-			if err != nil {
-				return nil, err
-			}
-			parsed, err := parseManifest(displayName(source), data)
-			docs, faults = append(docs, parsed...), append(faults, err)
-		}
-	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, err
-	}
-	if len(docs) == 0 {
-		return nil, fmt.Errorf("%v: no objects in it", names)
-	}
-	return docs, nil
-}
-
-// expand returns the manifest files that a -f names.
-func expand(name string) ([]string, error) {
-	if name == "-" {
-		return []string{name}, nil
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading manifest: %w", err)
-	}
-	if !info.IsDir() {
-		return []string{name}, nil
-	}
-	entries, err := os.ReadDir(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading folder: %w", err)
-	}
-	var files []string
-	for _, entry := range entries {
-		if !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
-			files = append(files, filepath.Join(name, entry.Name()))
-		}
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no .yaml, .yml or .json file in this folder", name)
-	}
-	return files, nil
-}
-
-func readSource(name string, stdin io.Reader) ([]byte, error) {
-	if name == "-" {
-		data, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, fmt.Errorf("reading standard input: %w", err)
-		}
-		return data, nil
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading manifest: %w", err)
-	}
-	return data, nil
-}
-
-func displayName(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
+	return d.object.GetKind() + " " + strings.TrimPrefix(d.object.GetNamespace()+"/"+name, "/")
 }
 
 // parseManifest splits a manifest into its objects. The text is a stream of JSON values or of YAML documents.
@@ -183,14 +111,6 @@ func parseDocument(d document, part []byte) ([]document, error) {
 	if string(text) == "null" {
 		return nil, nil
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, fmt.Errorf("%s: want an object with apiVersion, kind and metadata: %w", d.place(), err)
-	}
-	kind, _ := fields["kind"].(string)
-	if _, hasItems := fields["items"]; hasItems && strings.HasSuffix(kind, "List") {
-		return parseList(d, text)
-	}
 	return parseObject(d, text)
 }
 
@@ -210,33 +130,114 @@ func endsThere(part []byte) error {
 	}
 }
 
-func parseList(d document, text []byte) ([]document, error) {
+// parseObject reads an object, or those of a List.
+func parseObject(d document, text []byte) ([]document, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		return nil, fmt.Errorf("%s: want an object with apiVersion, kind and metadata, got %s", d.place(), jsonType(text))
+	}
+	if err := checkFields(fields); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.place(), err)
+	}
+	kind, version := fields["kind"].(string), fields["apiVersion"].(string)
+	_, hasItems := fields["items"]
+	if kind == "List" || hasItems && strings.HasSuffix(kind, "List") {
+		return parseList(d, text, kind, version)
+	}
+	d.object = &unstructured.Unstructured{}
+	if err := d.object.UnmarshalJSON(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.place(), err)
+	}
+	return []document{d}, nil
+}
+
+// checkFields returns an error unless an object has a kind and an apiVersion, and metadata that can be read: nothing
+// else is needed to ask the server, which checks the rest.
+func checkFields(fields map[string]any) error {
+	for _, f := range []struct{ name, example string }{{"kind", "Job"}, {"apiVersion", "batch/v1"}} {
+		switch value := fields[f.name].(type) {
+		case string:
+			if value == "" {
+				return fmt.Errorf("%s: required, such as %s", f.name, f.example)
+			}
+		case nil:
+			return fmt.Errorf("%s: required, such as %s", f.name, f.example)
+		default:
+			return fmt.Errorf("%s: want a string such as %s, got %s", f.name, f.example, typeOf(value))
+		}
+	}
+	if _, err := schema.ParseGroupVersion(fields["apiVersion"].(string)); err != nil {
+		return fmt.Errorf("apiVersion: %w", err)
+	}
+	metadata, isObject := fields["metadata"].(map[string]any)
+	if !isObject && fields["metadata"] != nil {
+		return fmt.Errorf("metadata: want an object, got %s", typeOf(fields["metadata"]))
+	}
+	for _, name := range []string{"name", "generateName", "namespace"} {
+		if _, isString := metadata[name].(string); !isString && metadata[name] != nil {
+			return fmt.Errorf("metadata.%s: want a string, got %s", name, typeOf(metadata[name]))
+		}
+	}
+	return nil
+}
+
+// typeOf names the type of a JSON value, in words for an error.
+func typeOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "nothing"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	default:
+		return "a number"
+	}
+}
+
+func jsonType(text []byte) string {
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return err.Error()
+	}
+	return typeOf(value)
+}
+
+// parseList reads the items of a List, which may be Lists. Those of a list of one kind, such as a JobList, need not name
+// theirs: the server leaves it out when it lists.
+func parseList(d document, text []byte, kind, apiVersion string) ([]document, error) {
 	var list struct {
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.place(), err)
+		return nil, fmt.Errorf("%s: items: want a list of objects", d.place())
 	}
 	var docs []document
 	var faults []error
+	outer := d.items
 	for i, item := range list.Items {
-		d.item = i + 1
-		parsed, err := parseObject(d, item)
+		d.items = append(slices.Clone(outer), i+1)
+		parsed, err := parseObject(d, withKind(item, strings.TrimSuffix(kind, "List"), apiVersion))
 		docs, faults = append(docs, parsed...), append(faults, err)
 	}
 	return docs, errors.Join(faults...)
 }
 
-func parseObject(d document, text []byte) ([]document, error) {
-	d.object = &unstructured.Unstructured{}
-	if err := d.object.UnmarshalJSON(text); err != nil {
-		if d.object.GetKind() == "" {
-			return nil, fmt.Errorf("%s: kind: required, such as Job", d.place())
-		}
-		return nil, fmt.Errorf("%s: %w", d.place(), err)
+// withKind returns an item with a kind and an apiVersion, if it had neither and there is one.
+func withKind(item []byte, kind, apiVersion string) []byte {
+	var fields map[string]json.RawMessage
+	if kind == "" || json.Unmarshal(item, &fields) != nil || fields == nil || fields["kind"] != nil || fields["apiVersion"] != nil {
+		return item
 	}
-	if d.object.GetAPIVersion() == "" {
-		return nil, fmt.Errorf("%s: apiVersion: required, such as batch/v1", d.place())
+	fields["kind"], _ = json.Marshal(kind) // a string has a JSON form
+	fields["apiVersion"], _ = json.Marshal(apiVersion)
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return item
 	}
-	return []document{d}, nil
+	return text
 }

@@ -19,6 +19,13 @@ func printEntry(out io.Writer, e entry) {
 	fmt.Fprintf(out, "%8s  %-7s %s: %s\n", e.At, progress, e.Object, e.What)
 }
 
+// complain prints an error, each line of it under the program's name.
+func complain(out io.Writer, err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(out, "run-job: %s\n", strings.TrimRight(line, "\n"))
+	}
+}
+
 func (r *report) print(out io.Writer, form string) error {
 	switch form {
 	case outputJSON:
@@ -67,8 +74,8 @@ func (r *report) printText(out io.Writer) error {
 		t.row(p.Namespace+"/"+p.Name, p.Phase, exit, orNone(p.Node), at(p.When, milestoneCreated), at(p.When, milestoneScheduled),
 			at(p.When, milestoneStarted), at(p.When, milestoneFinished), orNone(p.PodGroup))
 	}
-	if len(r.Jobs) == 0 {
-		t.row("\nNothing to run.")
+	if r.ran == 0 {
+		t.row("\nNothing to run: there was no Job and no Pod to create.")
 	}
 	return t.out.Flush()
 }

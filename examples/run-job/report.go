@@ -1,11 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"slices"
-	"strings"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +24,10 @@ type report struct {
 	Pods      []podReport      `json:"pods"`
 	Timeline  []entry          `json:"timeline"`
 
-	state state
+	// ran is how many Jobs and pods there were to run.
+	ran int
+	// unfinished says that some of them had not ended.
+	unfinished bool
 }
 
 type jobReport struct {
@@ -41,6 +39,10 @@ type jobReport struct {
 	Deleted    bool              `json:"deleted,omitempty"`
 	Conditions []conditionReport `json:"conditions"`
 	When       map[string]offset `json:"when,omitempty"`
+
+	// indexes is how many indexes, or numbers of pods, the Job has had.
+	indexes int
+	indexed bool
 }
 
 type workloadReport struct {
@@ -76,78 +78,64 @@ type conditionReport struct {
 	Message string `json:"message,omitempty"`
 }
 
-// state is what stood on the cluster at the end.
-type state struct {
-	made      []*unstructured.Unstructured
-	jobs      []batchv1.Job
-	pods      []corev1.Pod
-	workloads []schedulingv1alpha2.Workload
-	groups    []schedulingv1alpha2.PodGroup
-	// deleted are the UIDs of those of the Jobs that are gone, and stand here as they were last.
-	deleted []types.UID
-}
-
-// report reads what stands on the cluster and puts it beside what was seen happening.
-func (c *clients) report(ctx context.Context, made []*unstructured.Unstructured, f *follower) (*report, error) {
-	s, err := c.state(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.made = made
+// report puts what stands on the cluster in the end beside when it happened.
+func (f *follower) report(made []*unstructured.Unstructured) *report {
+	w := f.world
+	r := &report{Jobs: []jobReport{}, Workloads: []workloadReport{}, PodGroups: []groupReport{}, Pods: []podReport{}, Timeline: f.timeline()}
+	wanted := map[types.UID]bool{}
 	for _, object := range made {
-		if last := f.lastSeen(object.GetUID()); last != nil && s.job(last.UID) == nil {
-			s.jobs = append(s.jobs, *last)
-			s.deleted = append(s.deleted, last.UID)
+		wanted[object.GetUID()] = true
+		if runs(object) {
+			r.ran++
 		}
 	}
-	r := &report{Jobs: []jobReport{}, Workloads: []workloadReport{}, PodGroups: []groupReport{}, Pods: []podReport{}, Timeline: f.timeline(), state: s}
-	for _, job := range s.jobs {
+	for _, job := range all[*batchv1.Job](w) {
+		if w.gone[job.UID] && !wanted[job.UID] {
+			continue
+		}
+		indexes, indexed := indexes(job)
 		r.Jobs = append(r.Jobs, jobReport{
+			indexes: indexes, indexed: indexed,
 			Namespace: job.Namespace, Name: job.Name, Succeeded: job.Status.Succeeded, Failed: job.Status.Failed,
-			Progress: progress(&job), Deleted: slices.Contains(s.deleted, job.UID), Conditions: jobConditions(job.Status.Conditions), When: f.when(job.UID),
+			Progress: progressOf(job), Deleted: w.gone[job.UID], Conditions: jobConditions(job.Status.Conditions), When: f.when(job.UID),
 		})
 	}
-	for _, w := range s.workloads {
-		var templates []string
-		for _, t := range w.Spec.PodGroupTemplates {
-			templates = append(templates, t.Name+": "+policyText(t.SchedulingPolicy))
-		}
-		r.Workloads = append(r.Workloads, workloadReport{Namespace: w.Namespace, Name: w.Name, Templates: templates, When: f.when(w.UID)})
+	for _, workload := range all[*schedulingv1alpha2.Workload](w) {
+		r.Workloads = append(r.Workloads, workloadReport{
+			Namespace: workload.Namespace, Name: workload.Name, Templates: templates(workload), When: f.when(workload.UID),
+		})
 	}
-	for _, g := range s.groups {
+	for _, g := range all[*schedulingv1alpha2.PodGroup](w) {
 		r.PodGroups = append(r.PodGroups, groupReport{
-			Namespace: g.Namespace, Name: g.Name, Workload: workloadOf(&g), Policy: policyText(g.Spec.SchedulingPolicy),
+			Namespace: g.Namespace, Name: g.Name, Workload: workloadOf(g), Policy: policyText(g.Spec.SchedulingPolicy),
 			Conditions: conditions(g.Status.Conditions), When: f.when(g.UID),
 		})
 	}
-	for _, pod := range s.pods {
-		p := podReport{Namespace: pod.Namespace, Name: pod.Name, PodGroup: groupOf(&pod), Node: pod.Spec.NodeName, Phase: string(pod.Status.Phase), When: f.when(pod.UID)}
-		if core.PodFinished(&pod) {
-			p.ExitCode = new(exitCode(&pod))
+	for _, pod := range all[*corev1.Pod](w) {
+		p := podReport{Namespace: pod.Namespace, Name: pod.Name, PodGroup: groupOf(pod), Node: pod.Spec.NodeName, Phase: string(pod.Status.Phase), When: f.when(pod.UID)}
+		if core.PodFinished(pod) {
+			p.ExitCode = exitCode(pod)
 		}
 		r.Pods = append(r.Pods, p)
 	}
-	return r, nil
+	return r
 }
 
-func (c *clients) state(ctx context.Context) (state, error) {
-	jobs, err := c.kube.BatchV1().Jobs(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state{}, fmt.Errorf("listing Jobs: %w", err)
+// indexes returns how many indexes a Job has; in one that is not Indexed each pod has a number of its own.
+func indexes(job *batchv1.Job) (n int, indexed bool) {
+	if job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion && job.Spec.Completions != nil {
+		return int(*job.Spec.Completions), true
 	}
-	pods, err := c.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state{}, fmt.Errorf("listing Pods: %w", err)
+	return int(job.Status.Active + job.Status.Succeeded + job.Status.Failed), false
+}
+
+// templates says what pod groups a Workload is for.
+func templates(workload *schedulingv1alpha2.Workload) []string {
+	var list []string
+	for _, t := range workload.Spec.PodGroupTemplates {
+		list = append(list, t.Name+": "+policyText(t.SchedulingPolicy))
 	}
-	workloads, err := c.muster.SchedulingV1alpha2().Workloads(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state{}, fmt.Errorf("listing Workloads: %w", err)
-	}
-	groups, err := c.muster.SchedulingV1alpha2().PodGroups(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return state{}, fmt.Errorf("listing PodGroups: %w", err)
-	}
-	return state{jobs: jobs.Items, pods: pods.Items, workloads: workloads.Items, groups: groups.Items}, nil
+	return list
 }
 
 func workloadOf(group *schedulingv1alpha2.PodGroup) string {
@@ -173,35 +161,6 @@ func conditions(list []metav1.Condition) []conditionReport {
 	return out
 }
 
-// job returns the Job with a UID, or nil.
-func (s state) job(uid types.UID) *batchv1.Job {
-	i := slices.IndexFunc(s.jobs, func(j batchv1.Job) bool { return j.UID == uid })
-	if i < 0 {
-		return nil
-	}
-	return &s.jobs[i]
-}
-
-// pod returns the pod with a UID, or nil when it is gone.
-func (s state) pod(uid types.UID) *corev1.Pod {
-	i := slices.IndexFunc(s.pods, func(p corev1.Pod) bool { return p.UID == uid })
-	if i < 0 {
-		return nil
-	}
-	return &s.pods[i]
-}
-
-// podsOf returns the pods that a Job controls.
-func (s state) podsOf(uid types.UID) []corev1.Pod {
-	var pods []corev1.Pod
-	for _, pod := range s.pods {
-		if owningJob(&pod) == uid {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
-}
-
 // finishedBy reports how a Job ended; ended is false while it runs.
 func finishedBy(job *batchv1.Job) (condition *batchv1.JobCondition, ended bool) {
 	kind, ended := batch.Finished(job)
@@ -209,8 +168,4 @@ func finishedBy(job *batchv1.Job) (condition *batchv1.JobCondition, ended bool) 
 		return nil, false
 	}
 	return batch.Condition(job, kind), true
-}
-
-func qualified(object metav1.Object) string {
-	return strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
 }

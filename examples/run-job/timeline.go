@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,9 +36,10 @@ func (o offset) MarshalJSON() ([]byte, error) {
 
 func (o offset) String() string { return fmt.Sprintf("%.3fs", time.Duration(o).Seconds()) }
 
-// The milestones of a pod's life that the report shows.
+// The milestones of an object's life that the report shows.
 const (
 	milestoneCreated   = "created"
+	milestoneWaiting   = "waiting" // for room on the nodes
 	milestoneScheduled = "scheduled"
 	milestoneStarted   = "started"
 	milestoneFinished  = "finished"
@@ -49,9 +51,69 @@ type change struct {
 	milestone string // empty for steps that the report does not show
 }
 
-// name is how an object is called in the timeline.
-func name(kind string, object metav1.Object) string {
-	return strings.ToLower(kind) + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+// subject is what an observation is about.
+type subject struct {
+	name string    // as the timeline calls it
+	job  types.UID // the Job that it belongs to, if any
+}
+
+func subjectOf(object metav1.Object) subject {
+	if event, ok := object.(*corev1.Event); ok {
+		about := event.InvolvedObject
+		return subject{called(about.Kind, &metav1.ObjectMeta{Namespace: about.Namespace, Name: about.Name}), about.UID}
+	}
+	return subject{called(kindOf(object), object), owningJob(object)}
+}
+
+func kindOf(object metav1.Object) string {
+	switch object.(type) {
+	case *batchv1.Job:
+		return "Job"
+	case *corev1.Pod:
+		return "Pod"
+	case *corev1.Node:
+		return "Node"
+	case *schedulingv1alpha2.Workload:
+		return "Workload"
+	case *schedulingv1alpha2.PodGroup:
+		return "PodGroup"
+	default:
+		return "object"
+	}
+}
+
+// called is how an object is called in the timeline.
+func called(kind string, object metav1.Object) string {
+	return strings.ToLower(kind) + " " + qualified(object)
+}
+
+// changes says what has happened to an object since it was seen last.
+func (w *world) changes(object metav1.Object) []change {
+	uid := object.GetUID()
+	switch object := object.(type) {
+	case *batchv1.Job:
+		return jobChanges(withUID[*batchv1.Job](w, uid), object)
+	case *corev1.Pod:
+		return podChanges(withUID[*corev1.Pod](w, uid), object)
+	case *corev1.Node:
+		return nodeChanges(withUID[*corev1.Node](w, uid), object)
+	case *schedulingv1alpha2.Workload:
+		return workloadChanges(withUID[*schedulingv1alpha2.Workload](w, uid), object)
+	case *schedulingv1alpha2.PodGroup:
+		return podGroupChanges(withUID[*schedulingv1alpha2.PodGroup](w, uid), object, w.holders)
+	case *corev1.Event:
+		return eventChanges(withUID[*corev1.Event](w, uid), object, w.nameOf)
+	default:
+		return nil
+	}
+}
+
+// nameOf returns how the timeline calls the object with a UID, "" when it is not known.
+func (w *world) nameOf(uid types.UID) string {
+	if object, known := w.objects[uid]; known {
+		return subjectOf(object).name
+	}
+	return ""
 }
 
 // owningJob returns the UID of the Job that controls an object, or the object's own when it is a Job.
@@ -65,8 +127,8 @@ func owningJob(object metav1.Object) types.UID {
 	return ""
 }
 
-// progress is how far a Job has come: succeeded of total. A work queue has no total.
-func progress(job *batchv1.Job) string {
+// progressOf is how far a Job has come: succeeded of total. A work queue has no total.
+func progressOf(job *batchv1.Job) string {
 	if job.Spec.Completions == nil {
 		return fmt.Sprintf("%d done", job.Status.Succeeded)
 	}
@@ -112,10 +174,13 @@ func podChanges(old, pod *corev1.Pod) []change {
 		changes = append(changes, change{what: "bound to node " + pod.Spec.NodeName, milestone: milestoneScheduled})
 	}
 	if why := pendingReason(pod); why != "" && why != pendingReason(old) {
-		changes = append(changes, change{what: "waits: " + why})
+		changes = append(changes, change{what: "waits: " + why, milestone: milestoneWaiting})
 	}
 	if n := restarts(pod); n > restarts(old) {
 		changes = append(changes, change{what: fmt.Sprintf("container restarted, %d times so far", n)})
+	}
+	if c := disruption(pod); c != nil && disruption(old) == nil {
+		changes = append(changes, change{what: "disrupted: " + joined(c.Reason, c.Message)})
 	}
 	if pod.DeletionTimestamp != nil && old.DeletionTimestamp == nil && !core.PodFinished(pod) {
 		changes = append(changes, change{what: "being deleted"})
@@ -133,17 +198,37 @@ func phaseChange(pod *corev1.Pod) []change {
 	case corev1.PodSucceeded:
 		return []change{{what: "Succeeded", milestone: milestoneFinished}}
 	case corev1.PodFailed:
-		return []change{{what: fmt.Sprintf("Failed, exit code %d", exitCode(pod)), milestone: milestoneFinished}}
+		what := "Failed"
+		if code := exitCode(pod); code != nil {
+			what += fmt.Sprintf(", exit code %d", *code)
+		}
+		if pod.Status.Reason != "" {
+			what += ": " + joined(pod.Status.Reason, pod.Status.Message)
+		}
+		return []change{{what: what, milestone: milestoneFinished}}
 	default:
 		return nil
 	}
 }
 
-// podGroupChanges says what happened to a pod group between two observations; old is nil for a new one.
-func podGroupChanges(old, group *schedulingv1alpha2.PodGroup) []change {
+// disruption returns the condition that says that a pod is to go through no fault of its own: it is preempted, its node
+// is lost (KEP-3329).
+func disruption(pod *corev1.Pod) *corev1.PodCondition {
+	if c := core.PodCondition(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
+// podGroupChanges says what happened to a pod group between two observations; old is nil for a new one. For a group that
+// waits for room, holders says who holds it.
+func podGroupChanges(old, group *schedulingv1alpha2.PodGroup, holders func(*schedulingv1alpha2.PodGroup) []string) []change {
 	if old == nil {
 		created := change{what: "created: " + policyText(group.Spec.SchedulingPolicy), milestone: milestoneCreated}
-		return append([]change{created}, podGroupChanges(&schedulingv1alpha2.PodGroup{}, group)...)
+		if priority := group.Spec.Priority; priority != nil && *priority != 0 {
+			created.what += fmt.Sprintf(", priority %d", *priority)
+		}
+		return append([]change{created}, podGroupChanges(&schedulingv1alpha2.PodGroup{}, group, holders)...)
 	}
 	var changes []change
 	for _, c := range group.Status.Conditions {
@@ -152,12 +237,46 @@ func podGroupChanges(old, group *schedulingv1alpha2.PodGroup) []change {
 			continue
 		}
 		step := change{what: conditionText(c.Type, string(c.Status), c.Reason, c.Message)}
-		if c.Type == schedulingv1alpha2.PodGroupScheduled && c.Status == metav1.ConditionTrue {
-			step.milestone = milestoneScheduled
+		if c.Type == schedulingv1alpha2.PodGroupScheduled {
+			switch c.Status {
+			case metav1.ConditionTrue:
+				step.milestone = milestoneScheduled
+			case metav1.ConditionFalse:
+				step.milestone = milestoneWaiting
+				if others := holders(group); len(others) > 0 {
+					step.what += "; room is held by " + few(others)
+				}
+			}
 		}
 		changes = append(changes, step)
 	}
 	return changes
+}
+
+// nodeChanges says what happened to a node between two observations; old is nil for a new one.
+func nodeChanges(old, node *corev1.Node) []change {
+	if old == nil {
+		return []change{{what: "created"}}
+	}
+	is := nodeReady(node)
+	switch is.Status {
+	case nodeReady(old).Status:
+		return nil
+	case corev1.ConditionTrue:
+		return []change{{what: "Ready"}}
+	default:
+		return []change{{what: "not Ready" + because(joined(is.Reason, is.Message))}}
+	}
+}
+
+// nodeReady returns the Ready condition of a node, or an empty one.
+func nodeReady(node *corev1.Node) corev1.NodeCondition {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c
+		}
+	}
+	return corev1.NodeCondition{}
 }
 
 // workloadChanges says what a new Workload holds; its spec never changes.
@@ -165,19 +284,33 @@ func workloadChanges(old, workload *schedulingv1alpha2.Workload) []change {
 	if old != nil {
 		return nil
 	}
-	var templates []string
-	for _, t := range workload.Spec.PodGroupTemplates {
-		templates = append(templates, t.Name+": "+policyText(t.SchedulingPolicy))
-	}
-	return []change{{what: "created: " + strings.Join(templates, "; "), milestone: milestoneCreated}}
+	return []change{{what: "created: " + strings.Join(templates(workload), "; "), milestone: milestoneCreated}}
 }
 
-// eventChanges shows the warnings that no status of an object shows already.
-func eventChanges(old, event *corev1.Event) []change {
-	if old != nil || event.Type != corev1.EventTypeWarning || event.Reason == "FailedScheduling" {
+// untold are the reasons of Events whose facts the timeline has from the objects themselves.
+var untold = []string{
+	"Completed", "FailedScheduling", "Scheduled", "SuccessfulCreate", "SuccessfulDelete", "Suspended", "Resumed", "WorkloadCreated",
+	batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonFailedIndexes,
+	batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonPodFailurePolicy,
+}
+
+// eventChanges tells an Event that says what no object says; old is nil for a new one. The one that tells who has
+// preempted a pod has a UID, which nameOf makes a name.
+func eventChanges(old, event *corev1.Event, nameOf func(types.UID) string) []change {
+	if slices.Contains(untold, event.Reason) || old != nil && old.Message == event.Message {
 		return nil
 	}
-	return []change{{what: event.Reason + ": " + event.Message}}
+	words := strings.Split(event.Message, " ")
+	for i, word := range words {
+		if name := nameOf(types.UID(word)); name != "" {
+			words[i] = name
+			if kind, _, _ := strings.Cut(name, " "); i > 0 && words[i-1] == kind {
+				words[i-1] = ""
+			}
+		}
+	}
+	text := strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+	return []change{{what: joined(event.Reason, text)}}
 }
 
 func policyText(policy schedulingv1alpha2.PodGroupSchedulingPolicy) string {
@@ -188,16 +321,15 @@ func policyText(policy schedulingv1alpha2.PodGroupSchedulingPolicy) string {
 }
 
 func conditionText(kind, status, reason, message string) string {
-	parts := []string{kind}
 	if status != string(metav1.ConditionTrue) {
-		parts[0] += "=" + status
+		kind += "=" + status
 	}
-	for _, part := range []string{reason, message} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, ": ")
+	return joined(kind, reason, message)
+}
+
+// joined puts colons between those of the parts that are there.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 func conditionIndex(conditions []metav1.Condition, kind string) int {
@@ -237,14 +369,49 @@ func restarts(pod *corev1.Pod) int32 {
 	return n
 }
 
-// exitCode is the code of the first container that ended with another than 0.
-func exitCode(pod *corev1.Pod) int32 {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for _, s := range statuses {
-			if s.State.Terminated != nil && s.State.Terminated.ExitCode != 0 {
-				return s.State.Terminated.ExitCode
-			}
+// exitCode is the exit code of a pod that has ended: of the first of its containers that failed, or of the init container
+// whose failure kept them from starting. A sidecar's says nothing, for it ends when they have. It is nil when none of
+// them ended, such as on a lost node.
+func exitCode(pod *corev1.Pod) *int32 {
+	var code *int32
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.State.Terminated == nil {
+			continue
+		}
+		if s.State.Terminated.ExitCode != 0 {
+			return &s.State.Terminated.ExitCode
+		}
+		code = &s.State.Terminated.ExitCode
+	}
+	for _, s := range pod.Status.InitContainerStatuses {
+		if s.State.Terminated != nil && s.State.Terminated.ExitCode != 0 && !isSidecar(pod, s.Name) && code == nil {
+			return &s.State.Terminated.ExitCode
 		}
 	}
-	return 0
+	return code
+}
+
+func isSidecar(pod *corev1.Pod, container string) bool {
+	for _, c := range pod.Spec.InitContainers {
+		if c.Name == container {
+			return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		}
+	}
+	return false
+}
+
+// few lists words, or the first of many with the number of the others.
+func few(words []string) string {
+	const most = 5
+	if len(words) <= most {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most-2], ", "), len(words)-(most-2))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

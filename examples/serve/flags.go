@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,6 +55,12 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	if opts.nodes < 0 || opts.nodes > cluster.MaxNodes {
 		return options{}, fmt.Errorf("--nodes %d: want 0 to %d", opts.nodes, cluster.MaxNodes)
 	}
+	if err := checkListen(opts.listen); err != nil {
+		return options{}, fmt.Errorf("--listen %q: %w", opts.listen, err)
+	}
+	if strings.ContainsFunc(opts.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return options{}, errors.New("--token: want printable ASCII characters without white space")
+	}
 	if opts.podDuration < 0 {
 		return options{}, fmt.Errorf("--pod-duration %s: want 0 or more", opts.podDuration)
 	}
@@ -59,6 +68,22 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 		return opts, opts.chooseControllers()
 	}
 	return opts, nil
+}
+
+// checkListen returns an error for an address that nothing could be served at; the server would refuse it too, but only
+// once it runs.
+func checkListen(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return errors.New("want HOST:PORT, such as 127.0.0.1:0")
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return errors.New("want a loopback address, such as 127.0.0.1:0")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return errors.New("want a port from 0 to 65535")
+	}
+	return nil
 }
 
 // chooseControllers turns the words of --controllers into names; the cluster would refuse them too, but later.

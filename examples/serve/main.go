@@ -4,7 +4,8 @@
 //	go run ./examples/serve --kubeconfig muster.kubeconfig
 //	kubectl --kubeconfig muster.kubeconfig get workloads -A
 //
-// It prints one line when it is ready and stops on SIGINT or SIGTERM.
+// It prints one line when it is ready and stops on SIGINT or SIGTERM, within three seconds whatever clients do. A second
+// signal ends it at once.
 package main
 
 import (
@@ -43,6 +44,7 @@ func main() {
 		debug.SetGCPercent(garbagePercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -66,8 +68,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, opts options, stdout io.Writer) error {
-	c, err := cluster.Start(context.WithoutCancel(ctx), opts.cluster())
+	c, err := cluster.Start(ctx, opts.cluster())
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop before it was ready
+		}
 		return err
 	}
 	defer c.Stop()
@@ -77,6 +82,7 @@ func serve(ctx context.Context, opts options, stdout io.Writer) error {
 	}
 	kubeconfig := opts.kubeconfig
 	if kubeconfig == "" {
+		// It outlives a process that is killed with SIGKILL. That does no harm: its token opened a server that is gone.
 		folder, err := os.MkdirTemp("", "muster-serve-")
 		if err != nil {
 			return fmt.Errorf("making a folder for the kubeconfig: %w", err)

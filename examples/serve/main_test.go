@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	watchtools "k8s.io/client-go/tools/watch"
@@ -141,6 +145,11 @@ func TestUsageErrors(t *testing.T) {
 		"an unknown gate":           {[]string{"--feature-gates", "Gang=true"}, `feature gate "Gang" is not known`},
 		"a gate that needs another": {[]string{"--feature-gates", "GenericWorkload=false"}, "GangScheduling needs GenericWorkload"},
 		"an unknown controller":     {[]string{"--controllers", "job,deployment"}, `there is no controller "deployment"`},
+		"an address of others":      {[]string{"--listen", "0.0.0.0:0"}, `--listen "0.0.0.0:0": want a loopback address`},
+		"an address without a host": {[]string{"--listen", ":0"}, "want a loopback address"},
+		"an address without a port": {[]string{"--listen", "127.0.0.1"}, "want HOST:PORT"},
+		"a port that is none":       {[]string{"--listen", "127.0.0.1:70000"}, "want a port from 0 to 65535"},
+		"a token with a space":      {[]string{"--token", "a b"}, "--token: want printable ASCII"},
 		"fewer nodes than none":     {[]string{"--nodes", "-1"}, "--nodes -1: want 0 to 100000"},
 		"a negative duration":       {[]string{"--pod-duration", "-1s"}, "--pod-duration -1s: want 0 or more"},
 	}
@@ -153,10 +162,56 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-func TestListensOnLoopbackOnly(t *testing.T) {
+func TestAnAddressInUse(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = taken.Close() }()
 	var stderr bytes.Buffer
-	assert.Equal(t, exitFailed, run(t.Context(), []string{"--listen", "0.0.0.0:0", "--nodes", "0"}, io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "loopback")
+	assert.Equal(t, exitFailed, run(t.Context(), []string{"--listen", taken.Addr().String(), "--nodes", "0"}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "address already in use")
+}
+
+func TestToldToStopBeforeItIsReady(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitStopped, run(ctx, nil, &stdout, &stderr))
+	assert.Empty(t, stdout.String())
+	assert.Empty(t, stderr.String())
+}
+
+// A client that stalls in the middle of its request does not hold the program up for longer than others may.
+func TestAHalfSentBodyDelaysTheStopNoLongerThanItsBound(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	s := startProgram(t, "--kubeconfig", kubeconfig, "--nodes", "0")
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	client, err := rest.HTTPClientFor(cfg)
+	require.NoError(t, err)
+	body, stall := io.Pipe()
+	defer func() { _ = stall.Close() }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, cfg.Host+"/apis/batch/v1/namespaces/default/jobs", body)
+	require.NoError(t, err)
+	request.Header.Set("Content-Type", "application/json")
+	answered := make(chan error, 1)
+	go func() {
+		response, err := client.Do(request)
+		if err == nil {
+			err = response.Body.Close()
+		}
+		answered <- err
+	}()
+	_, err = stall.Write([]byte(`{"apiVersion":"batch/v1",`)) // returns once the client has taken it
+	require.NoError(t, err)
+	began := time.Now()
+	code, _ := s.stop()
+	assert.Equal(t, exitStopped, code)
+	assert.Less(t, time.Since(began), 10*time.Second)
+	require.NoError(t, stall.Close())
+	require.Error(t, <-answered)
 }
 
 // The other tests call run; this one makes sure of the process: its one line, and its end on a signal.

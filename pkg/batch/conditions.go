@@ -73,6 +73,9 @@ func finishedCondition(job *batchv1.Job) *batchv1.JobCondition {
 // after finishing (spec.ttlSecondsAfterFinished, KEP-592) counts from it. The error wraps [ErrNotFinished] when the
 // Job has not ended; a finished Job without a transition time is an error too.
 func FinishTime(job *batchv1.Job) (time.Time, error) {
+	if job == nil {
+		return time.Time{}, fmt.Errorf("reading the finish time of a job: there is none: %w", ErrNotFinished)
+	}
 	c := finishedCondition(job)
 	if c == nil {
 		return time.Time{}, fmt.Errorf("reading the finish time of job %s/%s: %w", job.Namespace, job.Name, ErrNotFinished)

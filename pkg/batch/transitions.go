@@ -26,6 +26,8 @@ const (
 // status says that it is suspended is resumed ([Resume]). It is illegal while spec.suspend is true and after the end.
 func Start(job *batchv1.Job, at time.Time) error {
 	switch {
+	case job == nil:
+		return illegal("starting", job, "there is none")
 	case HasCondition(job, batchv1.JobSuspended):
 		return Resume(job, at)
 	case job.Status.StartTime != nil:
@@ -44,6 +46,8 @@ func Start(job *batchv1.Job, at time.Time) error {
 // spec.suspend is not true, and once the outcome of the Job is decided.
 func Suspend(job *batchv1.Job, at time.Time) error {
 	switch {
+	case job == nil:
+		return illegal("suspending", job, "there is none")
 	case isDecided(job):
 		return illegal("suspending", job, "its outcome is decided")
 	case !isSuspended(job):
@@ -62,6 +66,8 @@ func Suspend(job *batchv1.Job, at time.Time) error {
 // spec.suspend is true, and once the outcome of the Job is decided.
 func Resume(job *batchv1.Job, at time.Time) error {
 	switch {
+	case job == nil:
+		return illegal("resuming", job, "there is none")
 	case !HasCondition(job, batchv1.JobSuspended):
 		return nil
 	case isDecided(job):
@@ -79,6 +85,8 @@ func Resume(job *batchv1.Job, at time.Time) error {
 // met its criteria keeps the first reason. It is illegal when the Job fails or has failed.
 func SuccessCriteriaMet(job *batchv1.Job, reason, message string, at time.Time) error {
 	switch {
+	case job == nil:
+		return illegal("setting the success criteria of", job, "there is none")
 	case HasCondition(job, batchv1.JobSuccessCriteriaMet):
 		return nil
 	case isFailing(job):
@@ -95,6 +103,8 @@ func SuccessCriteriaMet(job *batchv1.Job, reason, message string, at time.Time) 
 // the first reason. It is illegal when the Job has met its success criteria or has ended.
 func FailureTarget(job *batchv1.Job, reason, message string, at time.Time) error {
 	switch {
+	case job == nil:
+		return illegal("setting the failure target of", job, "there is none")
 	case HasCondition(job, batchv1.JobFailureTarget):
 		return nil
 	case isSucceeding(job):
@@ -110,6 +120,9 @@ func FailureTarget(job *batchv1.Job, reason, message string, at time.Time) error
 // completionTime; and no pod that runs, terminates or waits to be counted. A Job that has no start time gets one. It
 // does nothing to a Job that is complete, and is illegal when the Job fails or has failed.
 func Complete(job *batchv1.Job, at time.Time) error {
+	if job == nil {
+		return illegal("completing", job, "there is none")
+	}
 	if HasCondition(job, batchv1.JobComplete) {
 		return nil
 	}
@@ -133,6 +146,9 @@ func Complete(job *batchv1.Job, at time.Time) error {
 // to be counted. A Job that has no start time gets one. It does nothing to a Job that has failed, and is illegal when
 // the Job has met its success criteria or is complete.
 func Fail(job *batchv1.Job, reason, message string, at time.Time) error {
+	if job == nil {
+		return illegal("failing", job, "there is none")
+	}
 	if HasCondition(job, batchv1.JobFailed) {
 		return nil
 	}
@@ -223,5 +239,8 @@ func isSucceeding(job *batchv1.Job) bool {
 func isDecided(job *batchv1.Job) bool { return isFailing(job) || isSucceeding(job) }
 
 func illegal(doing string, job *batchv1.Job, why string) error {
+	if job == nil {
+		return fmt.Errorf("%s job: %s: %w", doing, why, ErrIllegalTransition)
+	}
 	return fmt.Errorf("%s job %s/%s: %s: %w", doing, job.Namespace, job.Name, why, ErrIllegalTransition)
 }

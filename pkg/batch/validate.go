@@ -25,6 +25,9 @@ type Options struct {
 // its order. The Job must have gone through [SetDefaults] and [PrepareForCreate], as on a server; what those did not
 // set is reported as missing. An empty list means that the Job would be accepted.
 func Validate(job *batchv1.Job, opts Options) field.ErrorList {
+	if job == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Job")}
+	}
 	return validateJob(job, jobRules{opts: opts, prefixedLabels: true})
 }
 

@@ -22,6 +22,9 @@ import (
 // Most rules apply only when a field they speak of changes, so that a status which breaks a rule already does not stop
 // updates of its other fields. Counters, terminal conditions and completionTime only ever move forward.
 func ValidateStatusUpdate(job, old *batchv1.Job) field.ErrorList {
+	if job == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Job")}
+	}
 	errs := core.ValidateObjectMetaUpdate(&job.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
 	check := newStatusCheck(job, old)
 	check.counts()

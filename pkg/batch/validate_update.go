@@ -17,6 +17,9 @@ import (
 // The rules of creation are checked as well, and those of the spec twice, as Kubernetes does: each error of the spec
 // stands in the list twice, and [field.ErrorList.ToAggregate] names it once.
 func ValidateUpdate(job, old *batchv1.Job, opts Options) field.ErrorList {
+	if job == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Job")}
+	}
 	rules := jobRules{opts: opts, old: old, prefixedLabels: hasPrefixedLabels(old)}
 	errs := validateJob(job, rules)
 	errs = append(errs, core.ValidateObjectMetaUpdate(&job.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))...)

@@ -48,7 +48,11 @@ func PodGroup(workload *schedulingv1alpha2.Workload, templateName string, opts O
 
 // SchedulingGroup returns the value of a pod's spec.schedulingGroup that makes it a pod of this PodGroup. The pod must
 // be in the PodGroup's namespace, and must have the value when it is created: it cannot be changed later.
+// It is nil for no PodGroup.
 func SchedulingGroup(group *schedulingv1alpha2.PodGroup) *corev1.PodSchedulingGroup {
+	if group == nil {
+		return nil
+	}
 	return &corev1.PodSchedulingGroup{PodGroupName: new(group.Name)}
 }
 

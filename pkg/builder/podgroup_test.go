@@ -161,3 +161,11 @@ func TestSetSchedulingGroup(t *testing.T) {
 	group.Name = "other"
 	assert.Equal(t, "g", *template.Spec.SchedulingGroup.PodGroupName)
 }
+
+func TestSchedulingGroupOfNoPodGroup(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, builder.SchedulingGroup(nil))
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{SchedulingGroup: &corev1.PodSchedulingGroup{}}}
+	builder.SetSchedulingGroup(&template, nil)
+	assert.Nil(t, template.Spec.SchedulingGroup)
+}

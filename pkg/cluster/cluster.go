@@ -22,9 +22,9 @@ type Cluster struct {
 	err error
 }
 
-// Start brings a cluster up and returns when its API server answers; the other parts start beside it and catch up.
-// The cluster works until Stop is called or ctx ends, and Stop must be called in either case: it alone waits until
-// every goroutine of the cluster has ended.
+// Start brings a cluster up and returns when its API server answers and its own nodes are Ready; the controllers start
+// beside it and catch up. The cluster works until Stop is called or ctx ends, and Stop must be called in either case: it
+// alone waits until every goroutine of the cluster has ended.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
@@ -42,6 +42,10 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	c := &Cluster{server: server, cancel: cancel, failed: make(chan struct{})}
 	for _, part := range parts {
 		c.parts.Go(func() { c.supervise(ctx, part) })
+	}
+	if err := c.awaitNodes(ctx, opts.nodes()); err != nil {
+		c.Stop()
+		return nil, fmt.Errorf("waiting for the nodes to be Ready: %w", err)
 	}
 	return c, nil
 }
@@ -80,8 +84,12 @@ func (c *Cluster) Err() error {
 	return c.err
 }
 
-// Stop ends the cluster and returns when every goroutine of it has ended. It may be called more than once.
+// Stop ends the cluster and returns when every goroutine of it has ended. It may be called more than once,
+// and of the nil that a failed Start returns.
 func (c *Cluster) Stop() {
+	if c == nil || c.cancel == nil {
+		return
+	}
 	c.cancel()
 	c.parts.Wait()
 	c.server.Stop()

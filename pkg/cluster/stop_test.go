@@ -11,11 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/controller/job"
@@ -169,26 +167,42 @@ func TestStartFailsCleanly(t *testing.T) {
 	}
 }
 
-// A kubelet that cannot register its nodes is a part that ends by itself. The others go on.
-func TestAPartThatEndsByItselfIsAFailure(t *testing.T) {
+// A kubelet that cannot register its nodes ends by itself: there is no point in handing out such a cluster.
+func TestStartFailsWithANodeThatCannotBe(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, err := cluster.Start(quiet(t.Context()), cluster.Options{
 			Nodes: 1, NodeCapacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("-1")},
 		})
-		require.NoError(t, err)
-		defer c.Stop()
-		select {
-		case <-c.Failed():
-		case <-clock.RealClock{}.After(time.Hour):
-			require.Fail(t, "nothing has failed")
-		}
-		require.ErrorContains(t, c.Err(), "running kubelet: starting kubelet: ")
-		require.ErrorContains(t, c.Err(), `status.capacity.cpu: Invalid value: "-1"`)
-
-		client := kube(t, c.Config())
-		createJob(t, client, newJob("j", nil))
-		awaitJob(t, client, "j", "active", func(j *batchv1.Job) bool { return j.Status.Active == 1 })
-		c.Stop()
+		require.ErrorContains(t, err, "waiting for the nodes to be Ready: running kubelet: starting kubelet: ")
+		require.ErrorContains(t, err, `status.capacity.cpu: Invalid value: "-1"`)
+		assert.Nil(t, c)
 		requireNoOthers(t)
 	})
+}
+
+func TestStartReturnsWithNodesThatTakePods(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		began := now()
+		c := start(t, cluster.Options{Nodes: 20})
+		assert.Equal(t, began, now(), "nothing is waited for but what happens")
+		nodes, err := kube(t, c.Config()).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		require.Len(t, nodes.Items, 20)
+		for _, node := range nodes.Items {
+			assert.Empty(t, node.Spec.Taints, node.Name)
+		}
+	})
+}
+
+// A deferred Stop may come before the error of Start is looked at.
+func TestStopOfWhatWasNotStarted(t *testing.T) {
+	t.Parallel()
+	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: -1})
+	require.Error(t, err)
+	c.Stop()
+	(&cluster.Cluster{}).Stop()
+	server, err := emulator.Start(t.Context(), emulator.Options{Token: "a b"})
+	require.Error(t, err)
+	server.Stop()
+	(&emulator.Server{}).Stop()
 }

@@ -23,6 +23,9 @@ func (e notBindable) Is(target error) bool { return target == ErrNotBindable }
 // ValidateBinding says what an API server holds against a binding before it looks at the pod: the target must be a
 // node, and named.
 func ValidateBinding(binding *corev1.Binding) field.ErrorList {
+	if binding == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Binding")}
+	}
 	var errs field.ErrorList
 	target := field.NewPath("target")
 	if kind := binding.Target.Kind; kind != "" && kind != "Node" {
@@ -39,6 +42,8 @@ func ValidateBinding(binding *corev1.Binding) field.ErrorList {
 // given. An error that is an [ErrNotBindable] has the wording of kube-apiserver, and pod is unchanged then.
 func Bind(pod *corev1.Pod, binding *corev1.Binding, at time.Time) error {
 	switch {
+	case pod == nil || binding == nil:
+		return errors.New("binding a pod: there is no pod or no binding")
 	case pod.DeletionTimestamp != nil:
 		return notBindable{fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", pod.Name)}
 	case pod.Spec.NodeName != "":

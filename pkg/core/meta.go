@@ -13,6 +13,9 @@ import (
 // ValidateObjectMeta validates the metadata of a new object as kube-apiserver 1.36 does, names of finalizers without a
 // domain included. A name that was generated must be there already.
 func ValidateObjectMeta(meta *metav1.ObjectMeta, namespaced bool, nameRule apivalidation.ValidateNameFunc, path *field.Path) field.ErrorList {
+	if meta == nil {
+		return field.ErrorList{field.Required(path, "there is no metadata")}
+	}
 	errs := metaInOrder(apivalidation.ValidateObjectMeta(meta, namespaced, nameRule, path), meta, path)
 	return append(as136(errs, path), validateFinalizers(meta, path)...)
 }
@@ -20,6 +23,9 @@ func ValidateObjectMeta(meta *metav1.ObjectMeta, namespaced bool, nameRule apiva
 // ValidateObjectMetaUpdate validates changed metadata as kube-apiserver 1.36 does. A generation below zero is for
 // [ValidateObjectMeta] to report, of an update too.
 func ValidateObjectMetaUpdate(meta, old *metav1.ObjectMeta, path *field.Path) field.ErrorList {
+	if meta == nil || old == nil {
+		return field.ErrorList{field.Required(path, "there is no metadata")}
+	}
 	errs := apivalidation.ValidateObjectMetaUpdate(meta, old, path)
 	generation := path.Child("generation").String()
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {

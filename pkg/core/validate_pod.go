@@ -11,6 +11,9 @@ import (
 // in its order. The pod must have its defaults ([SetPodDefaults]) and be prepared ([PreparePodForCreate]). An empty
 // list means that the pod would be accepted; the package comment lists what is not looked at.
 func ValidatePod(pod *corev1.Pod, opts Options) field.ErrorList {
+	if pod == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Pod")}
+	}
 	specPath := field.NewPath("spec")
 	errs := validateWholePod(pod, nil, opts)
 	if len(pod.Spec.EphemeralContainers) > 0 {
@@ -48,6 +51,9 @@ func ValidatePodTemplate(template *corev1.PodTemplateSpec, path *field.Path, opt
 // years, what the stored template old breaks already is not held against the new one. Which changes are allowed is the
 // business of the object that holds the template.
 func ValidatePodTemplateUpdate(template, old *corev1.PodTemplateSpec, path *field.Path, opts Options) field.ErrorList {
+	if template == nil {
+		return field.ErrorList{field.Required(path, "there is no pod template")}
+	}
 	rules := specRules{opts: opts}
 	if old != nil {
 		rules.forgive(&old.Spec, &old.ObjectMeta)

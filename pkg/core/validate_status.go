@@ -17,6 +17,9 @@ import (
 // A container that has ended may only run again where its restart policy lets it. Phases are not checked: any may
 // follow any other.
 func ValidatePodStatusUpdate(pod, old *corev1.Pod, opts Options) field.ErrorList {
+	if pod == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Pod")}
+	}
 	rules := specRules{opts: opts, pod: &pod.ObjectMeta}
 	rules.forgive(&old.Spec, &old.ObjectMeta)
 	metaPath, path := field.NewPath("metadata"), field.NewPath("status")

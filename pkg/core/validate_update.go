@@ -25,6 +25,9 @@ const updatableFields = "pod updates may not change fields other than `spec.cont
 // or come closer. While a pod has scheduling gates (KEP-3521), its node selector and required node affinity may be
 // narrowed. Anything else is refused with a comparison of both specs.
 func ValidatePodUpdate(pod, old *corev1.Pod, opts Options) field.ErrorList {
+	if pod == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Pod")}
+	}
 	rules := specRules{opts: opts, pod: &pod.ObjectMeta}
 	rules.forgive(&old.Spec, &old.ObjectMeta)
 	metaPath, specPath := field.NewPath("metadata"), field.NewPath("spec")

@@ -49,8 +49,9 @@
 // # Logs
 //
 // What the server logs goes to [Options].Logger, and nowhere by default. The libraries below have some messages that take
-// no logger and go to klog: an answer of 500, a panic, a watch of what was compacted, a query that cannot be parsed. They
-// are all that is heard of a server that is left alone, and only klog's own settings quiet them.
+// no logger and go to klog: an answer of 500, a panic, a watch of what was compacted, a query that cannot be parsed, and some
+// that follow from an ordinary Stop, such as of a watch that was cut off. These are examples, not a full list, and only
+// klog's own settings quiet them.
 //
 // # Cost
 //

@@ -138,6 +138,9 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // then everything is released. It returns when no goroutine of the server runs any more; a call while another one is at
 // work waits for it, and later ones do nothing.
 func (s *Server) Stop() {
+	if s == nil || s.requests == nil {
+		return // what Start has not made
+	}
 	s.stop.Do(func() {
 		s.controllers.stop()
 		if s.transport != nil {

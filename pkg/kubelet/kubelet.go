@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -43,6 +44,9 @@ type task = types.NamespacedName
 // New makes a kubelet for the API server of cfg. It sends nothing before [Kubelet.Run]. Requests are not throttled
 // unless cfg.QPS says so.
 func New(cfg *rest.Config, options Options) (*Kubelet, error) {
+	if cfg == nil {
+		return nil, errors.New("making kubelet: there is no rest.Config")
+	}
 	names := map[string]bool{}
 	for _, node := range options.Nodes {
 		if node.Name == "" || names[node.Name] {
@@ -92,6 +96,9 @@ func newKubelet(kube kubernetes.Interface, options Options) *Kubelet {
 // Run registers the nodes and plays pods until ctx is done, and returns nil then, after everything that it started has
 // ended. It returns an error if it cannot start. A Kubelet runs once.
 func (k *Kubelet) Run(ctx context.Context) error {
+	if k == nil || k.kube == nil {
+		return errors.New("starting kubelet: it was not made by New")
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "kubelet"))

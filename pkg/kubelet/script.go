@@ -90,8 +90,11 @@ type Failure struct {
 	Attempts int
 }
 
-// Before returns a script that has the failure and else goes by next.
+// Before returns a script that has the failure and else goes by next, which is [Fixed]{} if there is none.
 func (f Failure) Before(next Script) Script {
+	if next == nil {
+		next = Fixed{}
+	}
 	return ScriptFunc(func(a Attempt) Outcome {
 		outcome := next.Run(a)
 		if !a.Init && a.Index == f.Index && a.Number <= f.Attempts {

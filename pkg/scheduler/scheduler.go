@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -48,6 +49,9 @@ type Scheduler struct {
 // New makes a scheduler for the API server of cfg. It sends nothing before [Scheduler.Run]. Requests are not throttled
 // unless cfg.QPS says so.
 func New(cfg *rest.Config, options Options) (*Scheduler, error) {
+	if cfg == nil {
+		return nil, errors.New("making scheduler: there is no rest.Config")
+	}
 	if err := options.Gates.Validate(); err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
 	}
@@ -94,6 +98,9 @@ func newScheduler(kube kubernetes.Interface, muster versioned.Interface, options
 // Run schedules until ctx is done and returns nil then, after everything that it started has ended. It returns an error
 // if it cannot start. A Scheduler runs once.
 func (s *Scheduler) Run(ctx context.Context) error {
+	if s == nil || s.kube == nil {
+		return errors.New("starting scheduler: it was not made by New")
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "scheduler"))

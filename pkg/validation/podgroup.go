@@ -16,6 +16,9 @@ import (
 // ([schedulingv1alpha2.SetObjectDefaults_PodGroup]): without a disruption mode it is at fault. Its status is judged
 // too: the server empties it first.
 func ValidatePodGroup(group *schedulingv1alpha2.PodGroup, gates features.Gates) field.ErrorList {
+	if group == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no PodGroup")}
+	}
 	faults := validateMetadata(&group.ObjectMeta)
 	return append(once(faults), declared(generated.Validate_PodGroup, operation.Create, gates, group, nil)...)
 }
@@ -24,6 +27,9 @@ func ValidatePodGroup(group *schedulingv1alpha2.PodGroup, gates features.Gates) 
 // by group. Nothing in its spec can be changed, except to clear a field whose feature gate is off. group must carry
 // what the server keeps on every update: name, namespace, UID, creation time and resource version, and the status.
 func ValidatePodGroupUpdate(group, old *schedulingv1alpha2.PodGroup, gates features.Gates) field.ErrorList {
+	if group == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no PodGroup")}
+	}
 	faults := validateMetadataUpdate(&group.ObjectMeta, &old.ObjectMeta)
 	return append(once(faults), declared(generated.Validate_PodGroup, operation.Update, gates, group, old)...)
 }
@@ -31,6 +37,9 @@ func ValidatePodGroupUpdate(group, old *schedulingv1alpha2.PodGroup, gates featu
 // ValidatePodGroupStatusUpdate returns the faults for which the API server would refuse a write to the status of the
 // stored PodGroup old. group must carry the metadata and spec of old, which such a write leaves alone.
 func ValidatePodGroupStatusUpdate(group, old *schedulingv1alpha2.PodGroup, gates features.Gates) field.ErrorList {
+	if group == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no PodGroup")}
+	}
 	status := field.NewPath("status")
 	faults := validateMetadataUpdate(&group.ObjectMeta, &old.ObjectMeta)
 	faults = append(faults, validateConditions(group.Status.Conditions, status.Child("conditions"))...)

@@ -13,6 +13,9 @@ import (
 // take it. The Workload needs its namespace; a generateName does in place of a name, and does not count as one that
 // is too long.
 func ValidateWorkload(workload *schedulingv1alpha2.Workload, gates features.Gates) field.ErrorList {
+	if workload == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Workload")}
+	}
 	faults := validateMetadata(&workload.ObjectMeta)
 	return append(once(faults), declared(generated.Validate_Workload, operation.Create, gates, workload, nil)...)
 }
@@ -21,6 +24,9 @@ func ValidateWorkload(workload *schedulingv1alpha2.Workload, gates features.Gate
 // by workload. Nothing in its spec can be changed. workload must carry what the server keeps on every update: name,
 // namespace, UID, creation time and resource version.
 func ValidateWorkloadUpdate(workload, old *schedulingv1alpha2.Workload, gates features.Gates) field.ErrorList {
+	if workload == nil || old == nil {
+		return field.ErrorList{field.Required(field.NewPath(""), "there is no Workload")}
+	}
 	faults := validateMetadataUpdate(&workload.ObjectMeta, &old.ObjectMeta)
 	return append(once(faults), declared(generated.Validate_Workload, operation.Update, gates, workload, old)...)
 }

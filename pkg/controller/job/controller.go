@@ -102,6 +102,9 @@ const stopGrace = 5 * time.Second
 //
 // A controller may be run again after it has ended, not twice at a time. It then remembers nothing of the run before.
 func (c *Controller) Run(ctx context.Context) error {
+	if c == nil || c.kube == nil {
+		return errors.New("running the job controller: it was not made by New")
+	}
 	if err := c.checkServed(ctx); err != nil {
 		return err
 	}

@@ -21,8 +21,13 @@ var ErrLost = errors.New("leadership lost")
 // lead has returned and with its error, of which context.Canceled counts as none when lead was told to end.
 func Run(ctx context.Context, cfg *rest.Config, options Options, lead func(context.Context) error) error {
 	options, err := options.withDefaults()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case cfg == nil:
+		return fmt.Errorf("electing the leader of %s/%s: there is no rest.Config", options.Namespace, options.Name)
+	case lead == nil:
+		return fmt.Errorf("electing the leader of %s/%s: there is nothing for it to lead", options.Namespace, options.Name)
 	}
 	client, err := kubernetes.NewForConfig(rest.AddUserAgent(rest.CopyConfig(cfg), "leader-election"))
 	if err != nil {

@@ -242,3 +242,10 @@ func awaitComplete(t *testing.T, client kubernetes.Interface, name string) {
 	}
 	require.FailNow(t, "the watch ended before Job "+name)
 }
+
+func TestWithoutAConfigOrAnythingToLead(t *testing.T) {
+	options := leader.Options{Name: "lease"}
+	lead := func(context.Context) error { return nil }
+	require.ErrorContains(t, leader.Run(t.Context(), nil, options, lead), "electing the leader of kube-system/lease: there is no rest.Config")
+	require.ErrorContains(t, leader.Run(t.Context(), &rest.Config{}, options, nil), "there is nothing for it to lead")
+}

@@ -80,6 +80,9 @@ func newClients(cfg *rest.Config) (kubernetes.Interface, versioned.Interface, er
 //
 // A controller may be run again after it has ended, not twice at a time.
 func (c *Controller) Run(ctx context.Context) error {
+	if c == nil || c.kube == nil {
+		return errors.New("running the podgroup protection controller: it was not made by New")
+	}
 	if err := c.checkServed(ctx); err != nil {
 		return err
 	}

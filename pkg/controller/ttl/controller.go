@@ -82,6 +82,9 @@ func newClient(cfg *rest.Config) (kubernetes.Interface, error) {
 //
 // A controller may be run again after it has ended, not twice at a time.
 func (c *Controller) Run(ctx context.Context) error {
+	if c == nil || c.kube == nil {
+		return errors.New("running the ttl controller: it was not made by New")
+	}
 	newReconciler(c).run(ctx)
 	return nil
 }

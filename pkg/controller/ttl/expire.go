@@ -13,7 +13,7 @@ import (
 // is false for a Job that has not ended, has no time to live, or is being deleted already. A Job whose final condition
 // has no transition time is an error.
 func ExpireTime(job *batchv1.Job) (at time.Time, expires bool, err error) {
-	if !awaitsExpiry(job) {
+	if job == nil || !awaitsExpiry(job) {
 		return time.Time{}, false, nil
 	}
 	finished, err := batch.FinishTime(job)

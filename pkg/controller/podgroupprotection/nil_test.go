@@ -1,0 +1,19 @@
+package podgroupprotection_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/musterkube/muster/pkg/controller/podgroupprotection"
+)
+
+func TestWithoutAConfig(t *testing.T) {
+	t.Parallel()
+	made, err := podgroupprotection.New(nil, podgroupprotection.Options{})
+	require.ErrorContains(t, err, "there is no rest.Config")
+	assert.Nil(t, made)
+	require.ErrorContains(t, made.Run(t.Context()), "not made by New")
+	require.ErrorContains(t, (&podgroupprotection.Controller{}).Run(t.Context()), "not made by New")
+}

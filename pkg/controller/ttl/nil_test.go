@@ -1,0 +1,19 @@
+package ttl_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/musterkube/muster/pkg/controller/ttl"
+)
+
+func TestWithoutAConfig(t *testing.T) {
+	t.Parallel()
+	made, err := ttl.New(nil, ttl.Options{})
+	require.ErrorContains(t, err, "there is no rest.Config")
+	assert.Nil(t, made)
+	require.ErrorContains(t, made.Run(t.Context()), "not made by New")
+	require.ErrorContains(t, (&ttl.Controller{}).Run(t.Context()), "not made by New")
+}

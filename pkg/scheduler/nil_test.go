@@ -1,0 +1,19 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/musterkube/muster/pkg/scheduler"
+)
+
+func TestWithoutAConfig(t *testing.T) {
+	t.Parallel()
+	made, err := scheduler.New(nil, scheduler.Options{})
+	require.ErrorContains(t, err, "there is no rest.Config")
+	assert.Nil(t, made)
+	require.ErrorContains(t, made.Run(t.Context()), "not made by New")
+	require.ErrorContains(t, (&scheduler.Scheduler{}).Run(t.Context()), "not made by New")
+}
