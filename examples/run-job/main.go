@@ -3,6 +3,9 @@
 // Without -f it runs a gang Job of four pods. It prints a line for each thing that happens, with the progress of the
 // Job, and at the end the conditions, Workloads, PodGroups and pods, with the time of each step.
 //
+// Containers are played: they end after a while, as the flags say. With --runtime process their commands run on this
+// machine, isolated from nothing, and the end of what they write is shown.
+//
 // It exits with 0 when every Job is Complete (or there was nothing to run), with 1 when a Job failed or time ran out,
 // and with 2 when it was called wrongly or a manifest is bad.
 package main
@@ -72,6 +75,7 @@ func startCluster(ctx context.Context, opts options) (*cluster.Cluster, error) {
 		Nodes:        opts.nodes,
 		NodeCapacity: opts.nodeCapacity(),
 		Script:       opts.script(),
+		Runtime:      opts.containers(),
 		Job:          job.Options{PodBackoff: opts.backoff},
 	})
 }
@@ -131,6 +135,7 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		fmt.Fprintf(stderr, "run-job: %v\n", err)
 		return exitFailed
 	}
+	clients.printLogs(context.WithoutCancel(ctx), progress, opts.logs)
 	if !r.Done {
 		fmt.Fprintf(stderr, "run-job: %s\n", r.Reason)
 		return exitFailed

@@ -142,6 +142,7 @@ func TestUsageErrors(t *testing.T) {
 		"a gate that needs another": {[]string{"--feature-gates", "GenericWorkload=false"}, "GangScheduling needs GenericWorkload"},
 		"an unknown controller":     {[]string{"--controllers", "job,deployment"}, `there is no controller "deployment"`},
 		"fewer nodes than none":     {[]string{"--nodes", "-1"}, "--nodes -1: want 0 to 100000"},
+		"no such runtime":           {[]string{"--runtime", "docker"}, `--runtime "docker": want script or process`},
 		"a negative duration":       {[]string{"--pod-duration", "-1s"}, "--pod-duration -1s: want 0 or more"},
 	}
 	for name, tc := range cases {

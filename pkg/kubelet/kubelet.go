@@ -117,9 +117,12 @@ func (k *Kubelet) Run(ctx context.Context) error {
 			return fmt.Errorf("starting kubelet: %w", err)
 		}
 	}
-	k.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[task](100*time.Millisecond, 10*time.Second),
 		workqueue.TypedRateLimitingQueueConfig[task]{Name: "kubelet", Clock: k.clock})
+	k.mu.Lock()
+	k.queue = queue
+	k.mu.Unlock()
 	stopInformers, err := k.watch(ctx)
 	defer stopInformers()
 	defer k.queue.ShutDown()
@@ -132,6 +135,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	var working sync.WaitGroup
 	for range workers {
 		working.Go(func() { k.work(ctx) })
+	}
+	if k.options.LeaseInterval > 0 {
+		working.Go(func() { k.heartbeat(ctx) })
 	}
 	<-ctx.Done()
 	k.queue.ShutDown()

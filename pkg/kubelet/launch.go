@@ -28,8 +28,8 @@ func (k *Kubelet) playContainer(r *run, c *container) (start, error) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
 	outcome, err := annotate(attempt, k.options.Script.Run(attempt))
-	if err != nil || outcome.Output == "" {
-		return start{outcome: outcome}, err
+	if err != nil {
+		return start{}, err
 	}
 	out := newOutput(k.options.LogLimit)
 	out.write(k.clock.Now(), []byte(outcome.Output))

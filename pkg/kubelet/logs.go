@@ -15,45 +15,42 @@ import (
 // logs has the output of containers: of their present run and of the one before it.
 type logs struct {
 	mu   sync.Mutex
-	pods map[types.UID]map[string]map[int32]*output // by container, then by how often it had been restarted
+	runs map[loggedContainer]*output
+}
+
+// loggedContainer is one run of a container, after so many restarts.
+type loggedContainer struct {
+	pod       types.UID
+	container string
+	restarts  int32
 }
 
 func newLogs() *logs {
-	return &logs{pods: map[types.UID]map[string]map[int32]*output{}}
+	return &logs{runs: map[loggedContainer]*output{}}
 }
 
-// keep takes on the output of a container that was restarted so often. What it wrote before the run before goes.
+// keep takes on the output of a container that was restarted so often. What it wrote two runs before goes.
 func (l *logs) keep(pod types.UID, container string, restarts int32, out *output) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	containers := l.pods[pod]
-	if containers == nil {
-		containers = map[string]map[int32]*output{}
-		l.pods[pod] = containers
-	}
-	if containers[container] == nil {
-		containers[container] = map[int32]*output{}
-	}
-	containers[container][restarts] = out
-	for number := range containers[container] {
-		if number < restarts-1 {
-			delete(containers[container], number)
-		}
-	}
+	l.runs[loggedContainer{pod, container, restarts}] = out
+	delete(l.runs, loggedContainer{pod, container, restarts - 2})
 }
 
 // get returns the output of one run of a container, nil if it is not there.
 func (l *logs) get(pod types.UID, container string, restarts int32) *output {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.pods[pod][container][restarts]
+	return l.runs[loggedContainer{pod, container, restarts}]
 }
 
-// drop forgets what the containers of a pod have written. Who reads it reads on to its end.
-func (l *logs) drop(pod types.UID) {
+// drop forgets what a container that was restarted so often has written. Who reads it reads on to its end.
+func (l *logs) drop(pod types.UID, container string, restarts int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.pods, pod)
+	for number := restarts - 1; number <= restarts; number++ {
+		delete(l.runs, loggedContainer{pod, container, number})
+	}
 }
 
 // ContainerLogs returns what the container that the options name has written: of its present run or, if that is asked

@@ -27,7 +27,7 @@ type output struct {
 	// partial is the beginning of a line whose end has not come yet, begun says that a part of it is in lines already.
 	partial []byte
 	begun   bool
-	// changed is closed, and replaced, when there is more; closed says that there will be no more.
+	// changed is closed when there is more, if somebody waits for that; closed says that there will be no more.
 	changed chan struct{}
 	closed  bool
 }
@@ -41,7 +41,7 @@ type line struct {
 }
 
 func newOutput(limit int) *output {
-	return &output{limit: limit, changed: make(chan struct{})}
+	return &output{limit: limit}
 }
 
 // write adds what a container has written by then.
@@ -90,8 +90,10 @@ func (o *output) close(at time.Time) {
 }
 
 func (o *output) tell() {
-	close(o.changed)
-	o.changed = make(chan struct{})
+	if o.changed != nil {
+		close(o.changed)
+		o.changed = nil
+	}
 }
 
 // from returns the lines from a number on, and the number after them. If there are none yet, more is closed when there
@@ -102,6 +104,9 @@ func (o *output) from(number int) (lines []line, next int, more <-chan struct{})
 	number = max(number, o.first)
 	next = o.first + len(o.lines)
 	if !o.closed {
+		if o.changed == nil {
+			o.changed = make(chan struct{})
+		}
 		more = o.changed
 	}
 	return append([]line(nil), o.lines[min(number, next)-o.first:]...), next, more

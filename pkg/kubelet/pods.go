@@ -23,6 +23,9 @@ const abandonGrace = 2 * time.Second
 // syncPod brings one pod to where it should be now, and sees to it that it is looked at again when more is due.
 func (k *Kubelet) syncPod(ctx context.Context, key task) error {
 	pod, err := k.pods.Pods(key.Namespace).Get(key.Name)
+	if k.outOfReach(key, pod) {
+		return nil
+	}
 	if apierrors.IsNotFound(err) {
 		k.forget(key)
 		return nil
@@ -76,12 +79,23 @@ func (k *Kubelet) runOf(ctx context.Context, key task, pod *corev1.Pod) *run {
 	}
 	launch := func(r *run, c *container) (start, error) { return k.startContainer(ctx, r, c) }
 	r = newRun(pod, k.clock.Now(), k.options.StartDelay, k.processes == nil, launch)
-	r.hostIP = hostIP(node)
+	r.node, r.hostIP = pod.Spec.NodeName, hostIP(node)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r.podIP = k.addresses.take(pod)
 	k.runs[key] = r
 	return r
+}
+
+// outOfReach says whether a pod is on a lost node, or was when it was last looked at. pod is nil for one that is gone.
+func (k *Kubelet) outOfReach(key task, pod *corev1.Pod) bool {
+	k.mu.Lock()
+	r := k.runs[key]
+	k.mu.Unlock()
+	if r != nil && (pod == nil || pod.UID == r.pod.UID) {
+		return k.isLost(r.node)
+	}
+	return pod != nil && pod.Spec.NodeName != "" && k.isLost(pod.Spec.NodeName)
 }
 
 func (k *Kubelet) forget(key task) {
@@ -90,7 +104,9 @@ func (k *Kubelet) forget(key task) {
 	if r := k.runs[key]; r != nil {
 		k.addresses.release(r.podIP)
 		delete(k.runs, key)
-		k.logs.drop(r.pod.UID)
+		for _, c := range r.containers {
+			k.logs.drop(r.pod.UID, c.spec.Name, c.restarts)
+		}
 		r.abandon(k.clock.Now(), abandonGrace)
 	}
 }

@@ -28,7 +28,9 @@ type run struct {
 	// pod is the newest version that is known, the kubelet's own writes included.
 	pod *corev1.Pod
 	// taken is when the kubelet took the pod on, and due when it may start containers.
-	taken, due    time.Time
+	taken, due time.Time
+	// node is where it is, whatever becomes of the pod.
+	node          string
 	podIP, hostIP string
 	// containers are the init containers and sidecars in their order, then the others.
 	containers []*container
