@@ -38,7 +38,18 @@ type options struct {
 	failures    []kubelet.Failure
 	output      string
 	timeout     time.Duration
+	runtime     string
+	logs        int
 }
+
+// What containers run in.
+const (
+	runtimeScript  = "script"
+	runtimeProcess = "process"
+)
+
+// processLogs is how many lines of output are shown of each container that really runs, unless the user says.
+const processLogs = 10
 
 func parseFlags(args []string, usage io.Writer) (options, error) {
 	var opts options
@@ -54,6 +65,8 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&opts.backoff, "backoff", time.Second, "delay before the first failed pod of a Job is replaced, doubled each time (a real cluster's is 10s)")
 	flags.StringArrayVar(&failures, "fail", nil, "INDEX=EXITCODE[xTIMES]: the pods of that index exit with that code, the first TIMES times (default 1); may be given once for each index. In a Job that is not Indexed, INDEX counts its pods from 0, replacements included")
 	flags.StringVarP(&opts.output, "output", "o", outputText, "form of the report: text, json or yaml")
+	flags.StringVar(&opts.runtime, "runtime", runtimeScript, "script plays the containers; process runs their commands on this machine, isolated from nothing")
+	flags.IntVar(&opts.logs, "logs", 0, "show the last so many lines that each container of the pods that are there at the end has written (default: 10 with --runtime process)")
 	flags.DurationVar(&opts.timeout, "timeout", time.Minute, "give up so long after everything was created")
 	flags.Usage = func() {
 		fmt.Fprintf(usage, "Runs Jobs on a cluster inside this process and shows it happening.\n\nUsage: run-job [-f FILE|FOLDER|-] [flags]\n\n%s\n%s", flags.FlagUsages(), exitCodes)
@@ -78,6 +91,9 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 		}
 		opts.failures = append(opts.failures, f)
 	}
+	if opts.runtime == runtimeProcess && !flags.Changed("logs") {
+		opts.logs = processLogs
+	}
 	return opts, opts.check()
 }
 
@@ -91,6 +107,10 @@ func (o options) check() error {
 		return fmt.Errorf("--backoff %s: want more than 0", o.backoff)
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+	case !slices.Contains([]string{runtimeScript, runtimeProcess}, o.runtime):
+		return fmt.Errorf("--runtime %q: want script or process", o.runtime)
+	case o.logs < 0:
+		return fmt.Errorf("--logs %d: want 0 or more", o.logs)
 	case !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output):
 		return fmt.Errorf("--output %q: want text, json or yaml", o.output)
 	}
@@ -100,4 +120,12 @@ func (o options) check() error {
 // nodeCapacity is what each node offers; only the CPUs are the caller's to choose.
 func (o options) nodeCapacity() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: o.nodeCPU}
+}
+
+// containers is what containers run in.
+func (o options) containers() kubelet.Runtime {
+	if o.runtime == runtimeProcess {
+		return kubelet.Processes(kubelet.ProcessOptions{})
+	}
+	return kubelet.Runtime{}
 }

@@ -3,6 +3,9 @@
 // Without -f it runs a gang Job of four pods. It prints a line for each thing that happens, with the progress of the
 // Job, and at the end the conditions, Workloads, PodGroups and pods, with the time of each step.
 //
+// Containers are played: they end after a while, as the flags say. With --runtime process their commands run on this
+// machine, isolated from nothing, and the end of what they write is shown.
+//
 // It exits with 0 when every Job is Complete (or there was nothing to run), with 1 when a Job failed, time ran out or the
 // cluster failed, with 2 when it was called wrongly or a manifest is bad, and with 130 when SIGINT or SIGTERM ended it.
 package main
@@ -96,6 +99,7 @@ func startCluster(ctx context.Context, opts options, script kubelet.Script) (*cl
 		Nodes:        opts.nodes,
 		NodeCapacity: opts.nodeCapacity(),
 		Script:       script,
+		Runtime:      opts.containers(),
 		Job:          job.Options{PodBackoff: opts.backoff},
 	})
 }
@@ -153,6 +157,7 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		complain(stderr, fmt.Errorf("writing the report: %w", err))
 		return exitFailed
 	}
+	clients.printLogs(context.WithoutCancel(ctx), progress, opts.logs)
 	warn(stderr, rehearsal.unplayed(r))
 	switch {
 	case r.Done:

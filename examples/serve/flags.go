@@ -27,8 +27,15 @@ type options struct {
 	controllers []string
 	nodes       int
 	podDuration time.Duration
+	runtime     string
 	jobParity   bool
 }
+
+// What containers run in.
+const (
+	runtimeScript  = "script"
+	runtimeProcess = "process"
+)
 
 func parseFlags(args []string, usage io.Writer) (options, error) {
 	var opts options
@@ -42,6 +49,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.StringSliceVar(&opts.controllers, "controllers", nil, "controllers to run, or none (default: "+strings.Join(cluster.Controllers(), ",")+")")
 	flags.IntVar(&opts.nodes, "nodes", 3, "how many nodes there are; 0 starts neither scheduler nor kubelet")
 	flags.DurationVar(&opts.podDuration, "pod-duration", time.Second, "how long each pod runs before it succeeds")
+	flags.StringVar(&opts.runtime, "runtime", runtimeScript, "script plays the containers; process runs their commands on this machine, isolated from nothing: see kubectl logs")
 	flags.BoolVar(&opts.jobParity, "job-parity", false, "make the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included")
 	flags.Usage = func() {
 		fmt.Fprintf(usage, "Serves a cluster inside this process for kubectl and for controllers in other processes.\n\nUsage: serve [flags]\n\n%s", flags.FlagUsages())
@@ -63,6 +71,9 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	}
 	if opts.podDuration < 0 {
 		return options{}, fmt.Errorf("--pod-duration %s: want 0 or more", opts.podDuration)
+	}
+	if opts.runtime != runtimeScript && opts.runtime != runtimeProcess {
+		return options{}, fmt.Errorf("--runtime %q: want script or process", opts.runtime)
 	}
 	if flags.Changed("controllers") {
 		return opts, opts.chooseControllers()
@@ -99,7 +110,12 @@ func (o *options) chooseControllers() error {
 }
 
 func (o options) cluster() cluster.Options {
+	var runtime kubelet.Runtime
+	if o.runtime == runtimeProcess {
+		runtime = kubelet.Processes(kubelet.ProcessOptions{})
+	}
 	return cluster.Options{
+		Runtime:     runtime,
 		Nodes:       o.nodes,
 		Gates:       o.gates,
 		Token:       o.token,

@@ -1,5 +1,6 @@
 // Command serve runs a cluster for kubectl and for controllers in other processes: an API server on loopback with the
-// Job controller, the gang scheduler and a kubelet that plays pods.
+// Job controller, the gang scheduler and a kubelet that plays pods, or with --runtime process runs their commands on this
+// machine, isolated from nothing.
 //
 //	go run ./examples/serve --kubeconfig muster.kubeconfig
 //	kubectl --kubeconfig muster.kubeconfig get workloads -A

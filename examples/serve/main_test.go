@@ -151,6 +151,7 @@ func TestUsageErrors(t *testing.T) {
 		"a port that is none":       {[]string{"--listen", "127.0.0.1:70000"}, "want a port from 0 to 65535"},
 		"a token with a space":      {[]string{"--token", "a b"}, "--token: want printable ASCII"},
 		"fewer nodes than none":     {[]string{"--nodes", "-1"}, "--nodes -1: want 0 to 100000"},
+		"no such runtime":           {[]string{"--runtime", "docker"}, `--runtime "docker": want script or process`},
 		"a negative duration":       {[]string{"--pod-duration", "-1s"}, "--pod-duration -1s: want 0 or more"},
 	}
 	for name, tc := range cases {

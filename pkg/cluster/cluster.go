@@ -9,14 +9,16 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/pkg/emulator"
+	"github.com/musterkube/muster/pkg/kubelet"
 )
 
 // Cluster is a running cluster. Its methods may be called from any goroutine.
 type Cluster struct {
-	server *emulator.Server
-	cancel context.CancelFunc
-	parts  sync.WaitGroup
-	failed chan struct{} // closed when a part ended by itself
+	server  *emulator.Server
+	kubelet *kubelet.Kubelet // nil without nodes
+	cancel  context.CancelFunc
+	parts   sync.WaitGroup
+	failed  chan struct{} // closed when a part ended by itself
 
 	mu  sync.Mutex
 	err error
@@ -29,17 +31,26 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
 	}
-	server, err := emulator.Start(ctx, emulator.Options{Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled()})
+	logs := &logs{ready: make(chan struct{})}
+	server, err := emulator.Start(ctx, emulator.Options{
+		Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled(), Logs: logs.source(opts.Nodes),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("starting API server: %w", err)
 	}
-	parts, err := opts.runners(server.Config())
+	nodes, err := opts.kubelet(server.Config())
+	if err != nil {
+		server.Stop()
+		return nil, err
+	}
+	logs.have(nodes)
+	parts, err := opts.runners(server.Config(), nodes)
 	if err != nil {
 		server.Stop()
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	c := &Cluster{server: server, cancel: cancel, failed: make(chan struct{})}
+	c := &Cluster{server: server, kubelet: nodes, cancel: cancel, failed: make(chan struct{})}
 	for _, part := range parts {
 		c.parts.Go(func() { c.supervise(ctx, part) })
 	}
@@ -73,6 +84,10 @@ func (c *Cluster) Config() *rest.Config { return c.server.Config() }
 
 // Server returns the cluster's API server, through which it can be opened to other processes.
 func (c *Cluster) Server() *emulator.Server { return c.server }
+
+// Kubelet returns what runs the pods of the cluster's nodes, through which a node can be lost and found again. It is nil
+// if the cluster has no nodes of its own.
+func (c *Cluster) Kubelet() *kubelet.Kubelet { return c.kubelet }
 
 // Failed is closed when a part of the cluster ended by itself; Err then says which and why.
 func (c *Cluster) Failed() <-chan struct{} { return c.failed }

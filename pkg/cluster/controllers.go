@@ -9,6 +9,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/controller/nodelifecycle"
+	"github.com/musterkube/muster/pkg/controller/podgc"
 	"github.com/musterkube/muster/pkg/controller/podgroupprotection"
 	"github.com/musterkube/muster/pkg/controller/ttl"
 	"github.com/musterkube/muster/pkg/emulator"
@@ -29,14 +31,25 @@ const (
 	ControllerGarbageCollector = emulator.ControllerGarbageCollector
 	// ControllerNamespace empties deleted namespaces.
 	ControllerNamespace = emulator.ControllerNamespace
+	// ControllerNodeLifecycle finds nodes that are out of reach and moves their pods away, see pkg/controller/nodelifecycle.
+	// By default it runs where there are nodes; its name asks for it on a cluster whose nodes clients make, which then have
+	// to renew their Leases.
+	ControllerNodeLifecycle = "node-lifecycle"
+	// ControllerPodGarbageCollector removes the pods of nodes that do not exist, see pkg/controller/podgc. By default it
+	// runs where there are nodes; its name asks for it on a cluster whose nodes clients make.
+	ControllerPodGarbageCollector = "pod-garbage-collector"
 	// ControllerScheduler is the scheduler. It runs wherever there are nodes; its name asks for it on a cluster whose
 	// nodes clients make.
 	ControllerScheduler = "scheduler"
 )
 
-// Controllers returns the names of the controllers that run by default.
+// Controllers returns the names of the controllers that run by default on a cluster with nodes. On one without, those
+// that look after nodes do not.
 func Controllers() []string {
-	return []string{ControllerJob, ControllerPodGroupProtection, ControllerTTLAfterFinished, ControllerGarbageCollector, ControllerNamespace}
+	return []string{
+		ControllerJob, ControllerPodGroupProtection, ControllerTTLAfterFinished, ControllerGarbageCollector, ControllerNamespace,
+		ControllerNodeLifecycle, ControllerPodGarbageCollector,
+	}
 }
 
 // CheckControllers returns an error that names the first controller of which there is none.
@@ -52,10 +65,12 @@ func CheckControllers(names []string) error {
 
 // controllers returns the names of the controllers to run.
 func (o Options) controllers() []string {
-	if o.Controllers == nil {
-		return Controllers()
+	if o.Controllers != nil {
+		return o.Controllers
 	}
-	return o.Controllers
+	return slices.DeleteFunc(Controllers(), func(name string) bool {
+		return o.Nodes == 0 && (name == ControllerNodeLifecycle || name == ControllerPodGarbageCollector)
+	})
 }
 
 // disabled returns the names of the server's own controllers that are not to run.
@@ -69,8 +84,20 @@ type runner struct {
 	run  func(ctx context.Context) error
 }
 
+// kubelet makes what runs the pods of the nodes, nil if there are none.
+func (o Options) kubelet(cfg *rest.Config) (*kubelet.Kubelet, error) {
+	if o.Nodes == 0 {
+		return nil, nil
+	}
+	nodes, err := kubelet.New(cfg, kubelet.Options{Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime})
+	if err != nil {
+		return nil, fmt.Errorf("making kubelet: %w", err)
+	}
+	return nodes, nil
+}
+
 // runners makes every part that the options ask for, without starting one.
-func (o Options) runners(cfg *rest.Config) ([]runner, error) {
+func (o Options) runners(cfg *rest.Config, nodes *kubelet.Kubelet) ([]runner, error) {
 	names := o.controllers()
 	builders := []struct {
 		name   string
@@ -86,12 +113,16 @@ func (o Options) runners(cfg *rest.Config) ([]runner, error) {
 		{ControllerTTLAfterFinished, slices.Contains(names, ControllerTTLAfterFinished), func() (interface{ Run(context.Context) error }, error) {
 			return ttl.New(cfg, ttl.Options{Metrics: o.Metrics})
 		}},
+		{ControllerNodeLifecycle, slices.Contains(names, ControllerNodeLifecycle), func() (interface{ Run(context.Context) error }, error) {
+			return nodelifecycle.New(cfg, nodelifecycle.Options{})
+		}},
+		{ControllerPodGarbageCollector, slices.Contains(names, ControllerPodGarbageCollector), func() (interface{ Run(context.Context) error }, error) {
+			return podgc.New(cfg, podgc.Options{})
+		}},
 		{ControllerScheduler, o.Nodes > 0 || slices.Contains(names, ControllerScheduler), func() (interface{ Run(context.Context) error }, error) {
 			return scheduler.New(cfg, scheduler.Options{Gates: o.Gates, Parity: o.Parity})
 		}},
-		{"kubelet", o.Nodes > 0, func() (interface{ Run(context.Context) error }, error) {
-			return kubelet.New(cfg, kubelet.Options{Nodes: o.nodes(), Script: o.Script})
-		}},
+		{"kubelet", nodes != nil, func() (interface{ Run(context.Context) error }, error) { return nodes, nil }},
 	}
 	var parts []runner
 	for _, b := range builders {

@@ -16,5 +16,6 @@
 // called. Several clusters can live in one process and differ in everything.
 //
 // The parts know one another only through the API, as on a real cluster; each can also be run by itself, see
-// pkg/emulator, pkg/controller/job, pkg/scheduler and pkg/kubelet. Containers are not run: pods are played.
+// pkg/emulator, pkg/controller/job, pkg/scheduler and pkg/kubelet. Pods are played, and have the logs that the script gives them, unless [Options].Runtime has their commands
+// run as processes of this machine.
 package cluster

@@ -37,6 +37,10 @@ type Options struct {
 	// Script says how long each pod runs and how it ends. Default: every pod exits with 0 at once.
 	Script kubelet.Script
 
+	// Runtime is what containers run in. Default: they are played by the script. kubelet.Processes runs their commands on
+	// this machine, and isolates nothing.
+	Runtime kubelet.Runtime
+
 	// Job tunes the Job controller. Its Gates, Parity and Metrics are taken from above, and its SyncDelay is
 	// [DefaultJobSyncDelay] unless set here or under Parity.
 	Job job.Options

@@ -14,7 +14,7 @@
 //
 // # What is emulated
 //
-// Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding and eviction), Secrets and
+// Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding, eviction and, if [Options].Logs has them, logs), Secrets and
 // ServiceAccounts. Jobs of batch/v1, Leases, Events of events.k8s.io, PriorityClasses, and the Workloads and PodGroups of
 // scheduling.k8s.io/v1alpha2. For these: the defaults, validation, table columns and error texts of 1.36, fields of newer
 // versions being unknown; and the admission plugins that Kubernetes has on for them ([Options].DisabledAdmission).
@@ -32,7 +32,7 @@
 //   - Other users: there is one token, the administrator's. Those whom he impersonates may read what the server offers and
 //     nothing else, unless the group system:masters is among theirs: Roles are not evaluated. Without a token, the health
 //     endpoints answer, and everything else is 401.
-//   - Other resources, custom ones included; admission webhooks and policies; ServiceAccount tokens; the proxy, log, exec,
+//   - Other resources, custom ones included; admission webhooks and policies; ServiceAccount tokens; the proxy, exec,
 //     attach and port-forward of pods; audit logs, metrics, priority and fairness.
 //   - The watch cache. Every list and watch reads the store, so resourceVersion=0 means the newest state, too.
 //   - Durability. An etcd cluster in place of memory is to come ([Options].Etcd).

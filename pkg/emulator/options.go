@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/musterkube/muster/pkg/features"
 )
@@ -33,6 +35,10 @@ type Options struct {
 	// foreground or with orphaning waits for ever, as does a deleted namespace. The default is none.
 	DisabledControllers []string
 
+	// Logs has what containers write: it answers for the kubelets that a kube-apiserver would ask when somebody reads
+	// pods/log. The default is nobody, and then reading the log of a container is an error.
+	Logs LogSource
+
 	// Etcd are the endpoints of an etcd cluster to keep the objects in, in place of this process's memory. That is not
 	// built yet: Start refuses any.
 	Etcd []string
@@ -41,6 +47,17 @@ type Options struct {
 	// in the context of Start (logr.NewContext), and with none there, silence. See the package's documentation on what
 	// the libraries below log elsewhere.
 	Logger logr.Logger
+}
+
+// LogSource has what containers write. A kubelet of pkg/kubelet is one.
+type LogSource interface {
+	// ContainerLogs returns the log of one container of pod: options.Container, which is never empty and one that pod has.
+	// The other options have been checked, and are for the source to heed. The server closes what it gets, and ctx ends
+	// with the request.
+	//
+	// The message of an error is the answer to the client, with the code 400, as that of a kubelet is; an
+	// apierrors.APIStatus is answered as it is.
+	ContainerLogs(ctx context.Context, pod *corev1.Pod, options *corev1.PodLogOptions) (io.ReadCloser, error)
 }
 
 // complete checks the options and fills in the defaults.

@@ -77,7 +77,9 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 
 	getter := restOptions{client: s.store, scheme: scheme.New()}
-	served, err := registry.Storages(registry.Config{Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates})
+	served, err := registry.Storages(registry.Config{
+		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs,
+	})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,10 @@ const (
 	AnnotationExitCode = "kubelet.muster.dev/exit-code"
 	// AnnotationFail lists indexes of the Job that fail at first, parted by commas, each in the form of [ParseFailure].
 	AnnotationFail = "kubelet.muster.dev/fail"
+	// AnnotationOutput is what they write when they start, as [Outcome].Output.
+	AnnotationOutput = "kubelet.muster.dev/output"
+	// AnnotationEvictAfter has the kubelet evict the pod after the containers have run for so long, as [Outcome].Evict.
+	AnnotationEvictAfter = "kubelet.muster.dev/evict-after"
 	// AnnotationShutdownDuration is how long the containers take to end when told to, as [Outcome].Shutdown.
 	AnnotationShutdownDuration = "kubelet.muster.dev/shutdown-duration"
 )
@@ -43,6 +47,14 @@ func annotate(a Attempt, outcome Outcome) (Outcome, error) {
 			return err
 		}},
 		{AnnotationFail, func(value string) error { return applyFailures(a, value, &outcome) }},
+		{AnnotationOutput, func(value string) error {
+			outcome.Output = value
+			return nil
+		}},
+		{AnnotationEvictAfter, func(value string) error {
+			outcome.Evict, outcome.Forever = true, false
+			return parseDuration(value, &outcome.Duration)
+		}},
 		{AnnotationShutdownDuration, func(value string) error { return parseDuration(value, &outcome.Shutdown) }},
 	} {
 		value, found := a.Pod.Annotations[read.key]

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // The waits before a container is started again: none the first time, then 10 seconds and twice as long each time, up
@@ -35,13 +36,14 @@ const (
 type container struct {
 	kind     kind
 	spec     *corev1.Container
+	pod      types.UID
 	state    state
 	restarts int32
 	// streak counts the restarts since the container last ran long enough.
 	streak int32
 	// problem is why it cannot be started, empty if it can.
 	problem string
-	// retry is when it is to be started again, the zero time if it never was started.
+	// retry is when it is to be started, the zero time for at once.
 	retry time.Time
 
 	// Of the present or the last start: when, how it fares, and when it ends unless forever.
@@ -51,22 +53,25 @@ type container struct {
 	ends    time.Time
 	// code is what it will exit with.
 	code int32
+	// process is what runs it, nil if it is played; output is its log, nil if it has none.
+	process process
+	output  *output
 	// ended is how it exited, once it has; last is how it did the time before.
 	ended, last *corev1.ContainerStateTerminated
 }
 
-func newContainer(kind kind, spec *corev1.Container) *container {
-	return &container{kind: kind, spec: spec}
-}
+// launcher starts a container, or says why it cannot be made.
+type launcher func(*container) (start, error)
 
-// run starts the container, for the first time or again. If that is not possible it stays as it is, with a problem.
-func (c *container) run(at time.Time, start func(*container) (Outcome, error)) {
+// run starts the container, for the first time or again. If that is not possible it stays as it is, with a problem; if it
+// ends before it runs, it is left exited.
+func (c *container) run(at time.Time, launch launcher) {
 	again := int32(0)
 	if c.last != nil {
 		again = 1
 	}
 	c.restarts += again
-	if !c.resume(at, start) {
+	if !c.resume(at, launch) {
 		c.restarts -= again
 		return
 	}
@@ -74,43 +79,89 @@ func (c *container) run(at time.Time, start func(*container) (Outcome, error)) {
 }
 
 // resume has the container running since some time. It reports whether that is possible.
-func (c *container) resume(since time.Time, start func(*container) (Outcome, error)) bool {
-	outcome, err := start(c)
+func (c *container) resume(since time.Time, launch launcher) bool {
+	begun, err := launch(c)
 	if err != nil {
 		c.state, c.problem = waiting, err.Error()
+		if begun.retry > 0 {
+			c.retry = since.Add(begun.retry)
+		}
 		return false
 	}
+	outcome := begun.outcome
 	c.state, c.problem, c.started, c.outcome = running, "", since, outcome
+	c.process, c.output = begun.process, begun.output
 	c.forever, c.ends, c.code = outcome.Forever, since.Add(max(0, outcome.Duration)), outcome.ExitCode
 	if c.kind == sidecar && outcome.Duration == 0 && outcome.ExitCode == 0 {
 		// Nothing said: a sidecar is there to stay.
 		c.forever = true
 	}
+	if begun.failed != nil {
+		c.started = time.Unix(0, 0) // which is when a container was started that never was, for container runtimes
+		c.conclude(*begun.failed)
+	}
 	return true
+}
+
+// due says whether the container has ended by itself by now.
+func (c *container) due(now time.Time) bool {
+	switch {
+	case c.state != running:
+		return false
+	case c.process != nil:
+		return c.process.ended() != nil
+	}
+	return !c.forever && !c.ends.After(now)
+}
+
+// finish ends a container that is due.
+func (c *container) finish() {
+	if c.process != nil {
+		c.conclude(*c.process.ended())
+		return
+	}
+	c.exit(c.ends)
+}
+
+// conclude ends a container that was not played, or not started.
+func (c *container) conclude(how exit) {
+	c.code = how.code
+	c.outcome = Outcome{ExitCode: how.code, Reason: how.reason, Message: how.message}
+	c.exit(how.at)
 }
 
 // exit ends the container at that time.
 func (c *container) exit(at time.Time) {
-	reason := c.outcome.Reason
+	reason, message := c.outcome.Reason, c.outcome.Message
 	if reason == "" || c.code != c.outcome.ExitCode {
 		reason = "Completed"
 		if c.code != 0 {
 			reason = "Error"
 		}
 	}
-	c.state = exited
+	if c.output != nil {
+		c.output.close(at)
+		if message == "" && fallsBack(c.spec, c.code) {
+			message = c.output.message()
+		}
+	}
+	c.state, c.process = exited, nil
 	c.ended = &corev1.ContainerStateTerminated{
-		ExitCode:   c.code,
-		Reason:     reason,
-		Message:    c.outcome.Message,
-		StartedAt:  metav1.NewTime(c.started),
-		FinishedAt: metav1.NewTime(at),
+		ExitCode:    c.code,
+		Reason:      reason,
+		Message:     message,
+		StartedAt:   metav1.NewTime(c.started),
+		FinishedAt:  metav1.NewTime(at),
+		ContainerID: c.id(),
 	}
 }
 
+// id names the present or the last run.
+func (c *container) id() string { return containerID(c.pod, c.spec.Name, c.restarts) }
+
 // await has a container that has exited run again after a while.
 func (c *container) await() {
-	if c.ended.FinishedAt.Sub(c.ended.StartedAt.Time) >= restartForget {
+	if c.ended.FinishedAt.Sub(c.ended.StartedAt.Time) >= restartForget && c.ended.StartedAt.Unix() > 0 {
 		c.streak = 0
 	}
 	c.state, c.retry = waiting, c.ended.FinishedAt.Add(restartDelay(c.streak))
@@ -132,6 +183,10 @@ func restartDelay(streak int32) time.Duration {
 // stop tells a running container to end, at the latest when it is killed.
 func (c *container) stop(told, kill, now time.Time) {
 	if c.state != running {
+		return
+	}
+	if c.process != nil {
+		c.process.end(max(0, kill.Sub(now)))
 		return
 	}
 	end, code := told.Add(c.outcome.Shutdown), exitTerminated
@@ -166,8 +221,17 @@ func (c *container) lose(notYet bool) {
 		c.state = exited
 		c.ended = &corev1.ContainerStateTerminated{
 			ExitCode: exitKilled,
-			Reason:   "ContainerStatusUnknown",
+			Reason:   reasonLost,
 			Message:  "The container could not be located when the pod was terminated",
 		}
 	}
+}
+
+// vanish ends a container that ran under a kubelet that went before, and of which there is no trace.
+func (c *container) vanish(status *corev1.ContainerStatus, now time.Time) {
+	c.started = status.State.Running.StartedAt.Time
+	c.conclude(exit{
+		at: now, code: exitKilled, reason: reasonLost,
+		message: "The container could not be located when the pod was deleted.  The container used to be Running",
+	})
 }

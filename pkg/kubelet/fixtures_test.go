@@ -89,12 +89,13 @@ type player struct {
 func play(pod *corev1.Pod, delay time.Duration, script Script) *player {
 	h := newHistory()
 	h.see(pod)
-	start := func(r *run, c *container) (Outcome, error) {
+	launch := func(r *run, c *container) (start, error) {
 		a := h.attempt(r.pod, c.spec.Name, c.kind != mainContainer, c.restarts)
-		return annotate(a, script.Run(a))
+		outcome, err := annotate(a, script.Run(a))
+		return start{outcome: outcome}, err
 	}
 	p := &player{now: epoch()}
-	p.run = newRun(pod, p.now, delay, start)
+	p.run = newRun(pod, p.now, delay, true, launch)
 	p.run.podIP, p.run.hostIP = "10.0.0.1", "10.128.0.1"
 	return p
 }

@@ -29,13 +29,18 @@ type Kubelet struct {
 	pods    corelisters.PodLister
 	nodes   corelisters.NodeLister
 	history *history
+	logs    *logs
+	// processes are what containers run as, nil if they are played.
+	processes *processes
 
 	// asking keeps the script to one question at a time.
 	asking sync.Mutex
-	// mu guards runs and addresses.
+	// mu guards what follows.
 	mu        sync.Mutex
 	runs      map[types.NamespacedName]*run
 	addresses *addresses
+	// lost are the nodes of [Kubelet.Lose].
+	lost map[string]bool
 }
 
 // task is a pod, or a node if there is no namespace, that is to be looked at.
@@ -83,14 +88,26 @@ func newKubelet(kube kubernetes.Interface, options Options) *Kubelet {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	return &Kubelet{
+	if options.LogLimit <= 0 {
+		options.LogLimit = 1 << 20
+	}
+	if options.LeaseInterval == 0 {
+		options.LeaseInterval = 10 * time.Second
+	}
+	k := &Kubelet{
 		kube:      kube,
 		options:   options,
 		clock:     options.Clock,
 		history:   newHistory(),
+		logs:      newLogs(),
 		runs:      map[types.NamespacedName]*run{},
 		addresses: newAddresses(),
+		lost:      map[string]bool{},
 	}
+	if options.Runtime.processes != nil {
+		k.processes = newProcesses()
+	}
+	return k
 }
 
 // Run registers the nodes and plays pods until ctx is done, and returns nil then, after everything that it started has
@@ -107,9 +124,12 @@ func (k *Kubelet) Run(ctx context.Context) error {
 			return fmt.Errorf("starting kubelet: %w", err)
 		}
 	}
-	k.queue = workqueue.NewTypedRateLimitingQueueWithConfig(
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[task](100*time.Millisecond, 10*time.Second),
 		workqueue.TypedRateLimitingQueueConfig[task]{Name: "kubelet", Clock: k.clock})
+	k.mu.Lock()
+	k.queue = queue
+	k.mu.Unlock()
 	stopInformers, err := k.watch(ctx)
 	defer stopInformers()
 	defer k.queue.ShutDown()
@@ -123,10 +143,26 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	for range workers {
 		working.Go(func() { k.work(ctx) })
 	}
+	if k.options.LeaseInterval > 0 {
+		working.Go(func() { k.heartbeat(ctx) })
+	}
 	<-ctx.Done()
 	k.queue.ShutDown()
 	working.Wait()
+	k.stopContainers()
 	return nil
+}
+
+// stopContainers ends what still runs: no process may outlive the kubelet, and who follows a log is to come to its end.
+func (k *Kubelet) stopContainers() {
+	if k.processes != nil {
+		k.processes.stop(k.options.Runtime.processes.StopGrace)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, r := range k.runs {
+		r.abandon(k.clock.Now(), 0)
+	}
 }
 
 func (k *Kubelet) work(ctx context.Context) {

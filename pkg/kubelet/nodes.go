@@ -56,7 +56,7 @@ func (k *Kubelet) register(ctx context.Context, node Node) error {
 // syncNode looks after one node, from the watch's point of view.
 func (k *Kubelet) syncNode(ctx context.Context, key task) error {
 	node, err := k.nodes.Get(key.Name)
-	if apierrors.IsNotFound(err) || !k.serves(key.Name) {
+	if apierrors.IsNotFound(err) || !k.serves(key.Name) || k.isLost(key.Name) {
 		return nil
 	}
 	if err != nil {

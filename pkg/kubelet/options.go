@@ -15,6 +15,14 @@ type Options struct {
 	// Script says how long containers run and how they end. Annotations of the pod win over it. Default: [Fixed]{}, under
 	// which every container ends well at once.
 	Script Script
+	// Runtime is what containers run in. Default: they are played by the script. [Processes] runs their commands.
+	Runtime Runtime
+	// LogLimit is how many bytes are kept of what a container writes, of its present run and of the one before each; older
+	// lines go first. Default: 1 MiB.
+	LogLimit int
+	// LeaseInterval is how often the Lease of each node, in namespace kube-node-lease, is renewed, by which others see that
+	// the node is alive. Default: 10 seconds. None are made if it is negative.
+	LeaseInterval time.Duration
 	// StartDelay is how long a pod is pending on its node before its first container starts: the time to pull images.
 	// Default: none.
 	StartDelay time.Duration

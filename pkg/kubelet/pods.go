@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,9 +17,15 @@ import (
 	"github.com/musterkube/muster/pkg/core"
 )
 
+// abandonGrace is how long processes have to end whose pod was removed from under them.
+const abandonGrace = 2 * time.Second
+
 // syncPod brings one pod to where it should be now, and sees to it that it is looked at again when more is due.
 func (k *Kubelet) syncPod(ctx context.Context, key task) error {
 	pod, err := k.pods.Pods(key.Namespace).Get(key.Name)
+	if k.outOfReach(key, pod) {
+		return nil
+	}
 	if apierrors.IsNotFound(err) {
 		k.forget(key)
 		return nil
@@ -26,7 +33,7 @@ func (k *Kubelet) syncPod(ctx context.Context, key task) error {
 	if err != nil {
 		return fmt.Errorf("looking up pod %s: %w", key, err)
 	}
-	r := k.runOf(key, pod)
+	r := k.runOf(ctx, key, pod)
 	if r == nil {
 		return nil
 	}
@@ -52,7 +59,7 @@ func (k *Kubelet) syncPod(ctx context.Context, key task) error {
 // runOf returns the run of a pod, which begins if the pod is new; nil if the pod is not on a node that the kubelet
 // serves. A pod that was taken on is played to its end even if its node goes. The pod that the run keeps is the newer of
 // what the watch has seen and what the kubelet has written.
-func (k *Kubelet) runOf(key task, pod *corev1.Pod) *run {
+func (k *Kubelet) runOf(ctx context.Context, key task, pod *corev1.Pod) *run {
 	k.mu.Lock()
 	r := k.runs[key]
 	k.mu.Unlock()
@@ -70,13 +77,25 @@ func (k *Kubelet) runOf(key task, pod *corev1.Pod) *run {
 	if err != nil {
 		return nil // the pod is looked at again when there is such a node
 	}
-	r = newRun(pod, k.clock.Now(), k.options.StartDelay, k.startContainer)
-	r.hostIP = hostIP(node)
+	launch := func(r *run, c *container) (start, error) { return k.startContainer(ctx, r, c) }
+	r = newRun(pod, k.clock.Now(), k.options.StartDelay, k.processes == nil, launch)
+	r.node, r.hostIP = pod.Spec.NodeName, hostIP(node)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r.podIP = k.addresses.take(pod)
 	k.runs[key] = r
 	return r
+}
+
+// outOfReach says whether a pod is on a lost node, or was when it was last looked at. pod is nil for one that is gone.
+func (k *Kubelet) outOfReach(key task, pod *corev1.Pod) bool {
+	k.mu.Lock()
+	r := k.runs[key]
+	k.mu.Unlock()
+	if r != nil && (pod == nil || pod.UID == r.pod.UID) {
+		return k.isLost(r.node)
+	}
+	return pod != nil && pod.Spec.NodeName != "" && k.isLost(pod.Spec.NodeName)
 }
 
 func (k *Kubelet) forget(key task) {
@@ -85,6 +104,10 @@ func (k *Kubelet) forget(key task) {
 	if r := k.runs[key]; r != nil {
 		k.addresses.release(r.podIP)
 		delete(k.runs, key)
+		for _, c := range r.containers {
+			k.logs.drop(r.pod.UID, c.spec.Name, c.restarts)
+		}
+		r.abandon(k.clock.Now(), abandonGrace)
 	}
 }
 
@@ -93,14 +116,6 @@ func newer(a, b *corev1.Pod) bool {
 	versionA, errA := strconv.ParseUint(a.ResourceVersion, 10, 64)
 	versionB, errB := strconv.ParseUint(b.ResourceVersion, 10, 64)
 	return errA != nil || errB != nil || versionA >= versionB
-}
-
-// startContainer asks how a container that is being started will fare.
-func (k *Kubelet) startContainer(r *run, c *container) (Outcome, error) {
-	attempt := k.history.attempt(r.pod, c.spec.Name, c.kind != mainContainer, c.restarts)
-	k.asking.Lock()
-	defer k.asking.Unlock()
-	return annotate(attempt, k.options.Script.Run(attempt))
 }
 
 // writeStatus writes what differs from the pod's status. A pod that is gone, or was replaced by another of its name, is

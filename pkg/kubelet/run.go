@@ -15,61 +15,77 @@ const (
 	exitKilled     int32 = 137
 )
 
+// How a kubelet evicts a pod when its node runs out of something: at once, but for the shortest of grace periods.
+const (
+	reasonEvicted   = "Evicted"
+	defaultEviction = "The node was low on resource: memory. "
+	evictionGrace   = 2 * time.Second
+)
+
 // run is the life of one pod on its node. Its methods take the time and do no I/O; what they come to is written by the
 // caller.
 type run struct {
 	// pod is the newest version that is known, the kubelet's own writes included.
 	pod *corev1.Pod
 	// taken is when the kubelet took the pod on, and due when it may start containers.
-	taken, due    time.Time
+	taken, due time.Time
+	// node is where it is, whatever becomes of the pod.
+	node          string
 	podIP, hostIP string
 	// containers are the init containers and sidecars in their order, then the others.
 	containers []*container
-	// start asks how a container that is being started will fare.
-	start func(*container) (Outcome, error)
+	// launch starts a container.
+	launch launcher
 	// stopping is when the containers were told to end, zero if they were not; killing is when they are killed.
 	stopping, killing time.Time
-	// reason and message tell why the pod is made to fail, empty if it is not.
+	// reason and message tell why the pod is made to fail, empty if it is not; disrupted says that it is not its own fault.
 	reason, message string
+	disrupted       bool
+	// ending says that all but the sidecars have ended, so that these are to end as well.
+	ending bool
 	// phase is how the pod ended; empty while it has not.
 	phase corev1.PodPhase
 }
 
-// newRun takes a pod on, as its status has it. delay is how long it takes until its first container starts.
-func newRun(pod *corev1.Pod, now time.Time, delay time.Duration, start func(*run, *container) (Outcome, error)) *run {
+// newRun takes a pod on, as its status has it. delay is how long it takes until its first container starts. If resume is
+// false, containers that run by its status are lost.
+func newRun(pod *corev1.Pod, now time.Time, delay time.Duration, resume bool, launch func(*run, *container) (start, error)) *run {
 	r := &run{pod: pod, taken: now, due: now.Add(delay)}
 	if !pod.Status.StartTime.IsZero() {
 		r.taken, r.due = pod.Status.StartTime.Time, pod.Status.StartTime.Add(delay)
 	}
-	r.start = func(c *container) (Outcome, error) { return start(r, c) }
+	r.launch = func(c *container) (start, error) { return launch(r, c) }
 	for i := range pod.Spec.InitContainers {
 		spec := &pod.Spec.InitContainers[i]
 		kind := initContainer
 		if spec.RestartPolicy != nil && *spec.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			kind = sidecar
 		}
-		r.containers = append(r.containers, newContainer(kind, spec))
+		r.containers = append(r.containers, &container{kind: kind, spec: spec, pod: pod.UID})
 	}
 	for i := range pod.Spec.Containers {
-		r.containers = append(r.containers, newContainer(mainContainer, &pod.Spec.Containers[i]))
+		r.containers = append(r.containers, &container{kind: mainContainer, spec: &pod.Spec.Containers[i], pod: pod.UID})
 	}
 	for _, c := range r.containers {
 		if status := findStatus(pod, c.spec.Name); status != nil {
-			r.adopt(c, status)
+			r.adopt(c, status, resume, now)
 		}
 	}
 	return r
 }
 
 // adopt takes a container over from a kubelet that went before.
-func (r *run) adopt(c *container, status *corev1.ContainerStatus) {
+func (r *run) adopt(c *container, status *corev1.ContainerStatus, resume bool, now time.Time) {
 	c.restarts, c.streak = status.RestartCount, status.RestartCount
 	if last := status.LastTerminationState.Terminated; last != nil {
 		c.last = last
 	}
 	switch {
+	case status.State.Running != nil && !resume:
+		c.vanish(status, now)
+		r.settle(c)
 	case status.State.Running != nil:
-		c.resume(status.State.Running.StartedAt.Time, r.start)
+		c.resume(status.State.Running.StartedAt.Time, r.launch)
 	case status.State.Terminated != nil:
 		c.state, c.ended = exited, status.State.Terminated
 		r.settle(c)
@@ -102,12 +118,16 @@ func (r *run) advance(now time.Time) time.Time {
 	}
 	r.heed(now)
 	for _, c := range r.containers {
-		if c.state == running && !c.forever && !c.ends.After(now) {
-			c.exit(c.ends)
+		switch {
+		case !c.due(now):
+		case c.outcome.Evict && c.process == nil && r.stopping.IsZero():
+			r.evict(c, now)
+		default:
+			c.finish()
 			r.settle(c)
 		}
 	}
-	if r.stopping.IsZero() {
+	if r.stopping.IsZero() && !r.ending {
 		r.startDue(now)
 	}
 	if r.conclude(now) {
@@ -125,12 +145,27 @@ func (r *run) heed(now time.Time) {
 	if deadline := r.deadline(); !deadline.IsZero() && !now.Before(deadline) && r.stopping.IsZero() {
 		r.reason = "DeadlineExceeded"
 		r.message = "Pod was active on the node longer than the specified deadline"
-		grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
-		if seconds := r.pod.Spec.TerminationGracePeriodSeconds; seconds != nil {
-			grace = *seconds
-		}
-		r.stop(now, now.Add(time.Duration(grace)*time.Second))
+		r.stop(now, now.Add(r.grace()))
 	}
+}
+
+// grace is how long the containers have to end.
+func (r *run) grace() time.Duration {
+	seconds := int64(corev1.DefaultTerminationGracePeriodSeconds)
+	if own := r.pod.Spec.TerminationGracePeriodSeconds; own != nil {
+		seconds = *own
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// evict makes the pod fail for the sake of its node, as a kubelet does whose node runs out of something.
+func (r *run) evict(c *container, now time.Time) {
+	r.reason, r.message, r.disrupted = reasonEvicted, c.outcome.Message, true
+	if r.message == "" {
+		r.message = defaultEviction
+	}
+	c.outcome.Message = "" // which is the pod's, not the container's
+	r.stop(now, now.Add(evictionGrace))
 }
 
 // deadline is when spec.activeDeadlineSeconds of the pod ends, the zero time if it has none.
@@ -155,6 +190,19 @@ func (r *run) stop(now, kill time.Time) {
 	}
 }
 
+// abandon ends what runs of a pod that is not there any more.
+func (r *run) abandon(now time.Time, grace time.Duration) {
+	for _, c := range r.containers {
+		switch {
+		case c.state != running:
+		case c.process != nil:
+			c.process.end(grace)
+		case c.output != nil:
+			c.output.close(now)
+		}
+	}
+}
+
 // startDue starts the containers whose turn it is: init containers one after another, each after the one before has
 // ended well, sidecars on the way, then all others.
 func (r *run) startDue(now time.Time) {
@@ -163,7 +211,10 @@ func (r *run) startDue(now time.Time) {
 	}
 	for _, c := range r.containers {
 		if c.state == waiting && !c.retry.After(now) {
-			c.run(now, r.start)
+			c.run(now, r.launch)
+			if c.state == exited {
+				r.settle(c)
+			}
 		}
 		if c.kind == initContainer && !c.succeeded() || c.kind == sidecar && c.state != running {
 			return
@@ -173,7 +224,7 @@ func (r *run) startDue(now time.Time) {
 
 // settle decides about a container that has exited whether it is to run again, and when.
 func (r *run) settle(c *container) {
-	if r.stopping.IsZero() && r.restarts(c) {
+	if r.stopping.IsZero() && !r.ending && r.restarts(c) {
 		c.await()
 	}
 }
@@ -203,7 +254,7 @@ func (r *run) conclude(now time.Time) bool {
 			failed = true
 			if c.kind == initContainer && r.stopping.IsZero() {
 				// It is not run again, so that nothing after it will ever start.
-				r.stop(now, now)
+				r.stop(now, now.Add(r.grace()))
 			}
 		case c.state == running:
 			return false
@@ -213,9 +264,10 @@ func (r *run) conclude(now time.Time) bool {
 			failed = true
 		}
 	}
+	r.ending = true
 	for _, c := range r.containers {
 		if c.kind == sidecar {
-			c.stop(now, now, now)
+			c.stop(now, now.Add(r.grace()), now)
 			if c.state == running {
 				return false
 			}
@@ -250,7 +302,7 @@ func (r *run) next(now time.Time) time.Time {
 		}
 	}
 	for _, c := range r.containers {
-		if c.state == running && !c.forever {
+		if c.state == running && !c.forever && c.process == nil {
 			sooner(c.ends)
 		}
 		// One that could have been started and was not waits for another, which has its own time.

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/musterkube/muster/pkg/core"
 )
 
 // byContainer is a script that knows containers by name and has the others end well at once.
@@ -111,6 +113,14 @@ func TestRun(t *testing.T) {
 		"a container that ran for long starts over with its waits": {
 			pod: makePod("p").Restart(corev1.RestartPolicyAlways), script: Fixed{Duration: 10 * time.Minute}, until: 21 * time.Minute,
 			want: []string{"0s Running main:running!", "10m0s Running main:running+1!", "20m0s Running main:running+2!"},
+		},
+		"a pod that is evicted": {
+			pod:    makePod("p").Container("other").Restart(corev1.RestartPolicyOnFailure),
+			script: byContainer{"main": {Duration: 5 * time.Second, Evict: true}, "other": {Forever: true, Shutdown: time.Minute}}, until: time.Hour,
+			want: []string{
+				"0s Running main:running! other:running!", "5s Running main:Error/143 other:running!",
+				"7s Failed(Evicted) main:Error/143 other:Error/137",
+			},
 		},
 		"the active deadline of the pod": {
 			pod: makePod("p").Deadline(10), script: Fixed{Duration: time.Hour}, until: time.Hour,
@@ -283,6 +293,25 @@ func TestStatusOfARunningPod(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, p.run.pod.Status); diff != "" {
 		t.Errorf("status differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnEvictedPodIsATargetOfDisruption(t *testing.T) {
+	for name, tc := range map[string]struct{ message, want string }{
+		"for the usual reason": {"", "The node was low on resource: memory. "},
+		"for a reason told":    {"The node was low on resource: ephemeral-storage. ", "The node was low on resource: ephemeral-storage. "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := play(makePod("p").Obj(), 0, byContainer{"main": {Duration: time.Second, Evict: true, Message: tc.message}})
+			p.until(time.Hour)
+			assert.Equal(t, tc.want, p.run.pod.Status.Message)
+			condition := core.PodCondition(p.run.pod, corev1.DisruptionTarget)
+			require.NotNil(t, condition)
+			assert.Equal(t, corev1.ConditionTrue, condition.Status)
+			assert.Equal(t, "TerminationByKubelet", condition.Reason)
+			assert.Equal(t, tc.want, condition.Message)
+			assert.Empty(t, p.run.pod.Status.ContainerStatuses[0].State.Terminated.Message)
+		})
 	}
 }
 

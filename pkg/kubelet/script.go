@@ -54,6 +54,12 @@ type Outcome struct {
 	Reason string
 	// Message is its termination message.
 	Message string
+	// Output is what it writes, all of it when it starts: its log.
+	Output string
+	// Evict has the kubelet evict the whole pod after Duration, as one does whose node runs out of memory: the pod fails
+	// with the reason Evicted and the condition DisruptionTarget, reason TerminationByKubelet, and the containers end as
+	// after a deletion. Message then tells why. It is of no consequence together with Forever.
+	Evict bool
 	// Shutdown is how long it takes to end once it is told to. It then has the exit code 143, as a process that SIGTERM
 	// has ended. If the pod's grace period is over before, it is killed and has 137. Zero ends it at once.
 	Shutdown time.Duration

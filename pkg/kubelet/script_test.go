@@ -61,6 +61,8 @@ func TestAnnotationsWinOverTheScript(t *testing.T) {
 		"for ever":               {annotations: map[string]string{AnnotationRunDuration: "forever"}, want: Outcome{Duration: time.Hour, Forever: true, ExitCode: 9, Reason: "Theirs"}},
 		"an exit code":           {annotations: map[string]string{AnnotationExitCode: "0"}, want: Outcome{Duration: time.Hour}},
 		"how long it shuts down": {annotations: map[string]string{AnnotationShutdownDuration: "5s"}, want: Outcome{Duration: time.Hour, ExitCode: 9, Reason: "Theirs", Shutdown: 5 * time.Second}},
+		"output":                 {annotations: map[string]string{AnnotationOutput: "done\n"}, want: Outcome{Duration: time.Hour, ExitCode: 9, Reason: "Theirs", Output: "done\n"}},
+		"an eviction":            {annotations: map[string]string{AnnotationEvictAfter: "3s"}, want: Outcome{Duration: 3 * time.Second, ExitCode: 9, Reason: "Theirs", Evict: true}},
 		"a failure of this index": {
 			annotations: map[string]string{AnnotationExitCode: "0", AnnotationFail: "1=2, 0=3x2"}, attempt: Attempt{Index: 0, Number: 2}, want: Outcome{Duration: time.Hour, ExitCode: 3},
 		},

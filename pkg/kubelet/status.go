@@ -79,16 +79,13 @@ func (r *run) containerStatus(c *container) corev1.ContainerStatus {
 		s.LastTerminationState.Terminated = c.last
 	}
 	if c.state != waiting || c.last != nil {
-		s.ContainerID = fmt.Sprintf("%s://%s/%s/%d", containerRuntime, r.pod.UID, c.spec.Name, c.restarts)
+		s.ContainerID = c.id()
 	}
 	switch c.state {
 	case running:
 		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(c.started)}
 	case exited:
 		s.State.Terminated = c.ended.DeepCopy()
-		if !c.started.IsZero() {
-			s.State.Terminated.ContainerID = s.ContainerID
-		}
 	default:
 		s.State.Waiting = r.waitingState(c)
 	}
@@ -139,6 +136,9 @@ func (r *run) setConditions(s *corev1.PodStatus, now time.Time) {
 	set(corev1.PodReady, ready && r.gatesOpen(s), reason, message)
 	set(corev1.ContainersReady, ready, reason, message)
 	set(corev1.PodScheduled, true, "", "")
+	if r.disrupted && r.phase != "" {
+		set(corev1.DisruptionTarget, true, "TerminationByKubelet", r.message)
+	}
 }
 
 // lagging lists the init containers and sidecars that keep the pod from being initialised, and the containers that keep

@@ -21,7 +21,9 @@ func (k *Kubelet) watch(ctx context.Context) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	factory := informers.NewSharedInformerFactoryWithOptions(k.kube, 0, informers.WithTransform(slim))
 	nodes, pods, jobs := factory.Core().V1().Nodes(), factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
+	k.mu.Lock()
 	k.nodes, k.pods = nodes.Lister(), pods.Lister()
+	k.mu.Unlock()
 	synced := []cache.DoneChecker{
 		nodes.Informer().HasSyncedChecker(), pods.Informer().HasSyncedChecker(), jobs.Informer().HasSyncedChecker(),
 	}
@@ -55,7 +57,7 @@ func (k *Kubelet) recall() error {
 func (k *Kubelet) listen(nodes, pods, jobs cache.SharedIndexInformer) error {
 	_, errNodes := nodes.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    k.nodeChanged,
-		UpdateFunc: func(_, object any) { k.enqueue(object) },
+		UpdateFunc: k.nodeUpdated,
 	})
 	_, errPods := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {

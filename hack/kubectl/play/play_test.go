@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -169,11 +170,92 @@ func TestKubectl(t *testing.T) {
 		assert.Contains(t, c.run("", "get", "pods"), "No resources found")
 	})
 
+	t.Run("has the logs of what is played", func(t *testing.T) {
+		c.t = t
+		c.run(strings.Replace(gangJob, "template:\n", "template:\n    metadata: {annotations: {kubelet.muster.dev/output: \"played\\n\"}}\n", 1), "apply", "-f", "-")
+		c.run("", "wait", "job/gang", "--for=condition=Complete", "--timeout=60s")
+		assert.Equal(t, "played\n", c.run("", "logs", "-l", "batch.kubernetes.io/job-completion-index=0,job-name=gang"))
+		c.run("", "delete", "job", "gang", "--cascade=foreground", "--timeout=60s")
+	})
+
 	t.Run("makes and deletes a namespace", func(t *testing.T) {
 		c.t = t
 		c.run("", "create", "namespace", "scratch")
 		c.run(workload, "apply", "-n", "scratch", "-f", "-")
 		c.run("", "delete", "namespace", "scratch", "--timeout=60s")
 		assert.Contains(t, c.refused("", "get", "workloads", "-n", "scratch", "training"), "not found")
+	})
+}
+
+const piJob = `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: pi}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: pi, image: perl, command: [perl, "-Mbignum=bpi", -wle, "print bpi(2000)"]}]
+`
+
+// twoTries fails the first time. Its containers talk on until their pod is deleted.
+const twoTries = `
+apiVersion: v1
+kind: Pod
+metadata: {name: tries}
+spec:
+  restartPolicy: OnFailure
+  terminationGracePeriodSeconds: 5
+  initContainers:
+  - {name: setup, image: none, command: [sh, -c, "echo set up in $(WHERE)"], env: [{name: WHERE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}
+  containers:
+  - {name: main, image: none, command: [sh, -c, 'echo try; [ -e FLAG ] || { touch FLAG; exit 3; }; echo again; exec sleep 1000']}
+  - {name: other, image: none, command: [sh, -c, 'exec sleep 1000']}
+`
+
+func TestKubectlLogsOfProcesses(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals")
+	}
+	built := build(t)
+	c := client{t, built.kubectl, built.start(t, "--runtime", "process"), t.TempDir()}
+
+	t.Run("a Job that computes", func(t *testing.T) {
+		if _, err := exec.LookPath("perl"); err != nil {
+			t.Skip("there is no perl")
+		}
+		c.t = t
+		c.run(piJob, "apply", "-f", "-")
+		c.run("", "wait", "job/pi", "--for=condition=Complete", "--timeout=120s")
+		digits := c.run("", "logs", "job/pi")
+		assert.Regexp(t, `^3\.14159265358979\d+\n$`, digits)
+		assert.Len(t, digits, len("3.\n")+1999)
+	})
+
+	t.Run("a pod of several containers and tries", func(t *testing.T) {
+		c.t = t
+		c.run(strings.ReplaceAll(twoTries, "FLAG", filepath.Join(t.TempDir(), "flag")), "apply", "-f", "-")
+		c.run("", "wait", "pod/tries", "--for=jsonpath={.status.containerStatuses[0].restartCount}=1", "--timeout=60s")
+		c.run("", "wait", "pod/tries", "--for=condition=Ready", "--timeout=60s")
+		assert.Regexp(t, `^set up in node-\d\n$`, c.run("", "logs", "tries", "-c", "setup"))
+		assert.Equal(t, "try\n", c.run("", "logs", "tries", "-c", "main", "--previous"))
+		assert.Contains(t, c.refused("", "logs", "tries", "-c", "other", "--previous"),
+			`previous terminated container "other" in pod "tries" not found`)
+		assert.Contains(t, c.refused("", "logs", "tries", "-c", "none"), "container none is not valid for pod tries")
+
+		following := c.command(t.Context(), "logs", "-f", "tries", "-c", "main")
+		stdout, err := following.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, following.Start())
+		lines := bufio.NewReader(stdout)
+		for _, want := range []string{"try\n", "again\n"} {
+			line, err := lines.ReadString('\n')
+			require.NoError(t, err)
+			assert.Equal(t, want, line)
+		}
+		assert.Equal(t, "again\n", c.run("", "logs", "tries", "-c", "main", "--tail=1"))
+		assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z again\n$`, c.run("", "logs", "tries", "-c", "main", "--tail=1", "--timestamps"))
+		c.run("", "delete", "pod", "tries", "--timeout=60s")
+		require.NoError(t, following.Wait(), "the log ends with its container")
 	})
 }

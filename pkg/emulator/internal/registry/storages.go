@@ -49,6 +49,8 @@ type Config struct {
 	EventTTL time.Duration
 	// Clock tells the ages in tables and the times that conditions carry. Default: the clock of the machine.
 	Clock clock.PassiveClock
+	// Logs has what containers write. Default: nobody, and then there are no logs.
+	Logs resource.LogSource
 }
 
 // kind is one row of the table of resources: storages of a group and version, which make returns by resource name.
@@ -85,7 +87,7 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 	if c.RESTOptionsGetter == nil {
 		return nil, fmt.Errorf("making storages: no RESTOptionsGetter given")
 	}
-	config := resource.Config{Typer: c.Scheme, Getter: c.RESTOptionsGetter, Gates: c.Gates, Clock: c.Clock}
+	config := resource.Config{Typer: c.Scheme, Getter: c.RESTOptionsGetter, Gates: c.Gates, Clock: c.Clock, Logs: c.Logs}
 	if c.Scheme == nil {
 		config.Typer = scheme.New()
 	}

@@ -43,6 +43,7 @@ func build() *Scheme {
 	registerTypes(s)
 	utilruntime.Must(registerEventConversions(s))
 	utilruntime.Must(registerFieldLabels(s))
+	utilruntime.Must(registerLogOptions(s))
 	registerDefaults(s)
 	codecs := serializer.NewCodecFactory(s)
 	return &Scheme{

@@ -11,7 +11,7 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
-// New returns the storage of pods, pods/status, pods/binding, pods/eviction and bindings.
+// New returns the storage of pods, pods/status, pods/binding, pods/eviction, pods/log and bindings.
 func New(c resource.Config) (map[string]rest.Storage, error) {
 	rules := strategy{Strategy: resource.NewStrategy(c.Typer), gates: c.Gates, clock: c.Clock}
 	main, err := resource.New(resource.Definition{
@@ -35,6 +35,7 @@ func New(c resource.Config) (map[string]rest.Storage, error) {
 		"pods":          main,
 		"pods/status":   status.WithTable(),
 		"pods/binding":  bind,
+		"pods/log":      &podLog{pods: main, source: c.Logs},
 		"pods/eviction": &eviction{pods: main, status: status, clock: c.Clock},
 		"bindings":      &legacyBinding{bind},
 	}, nil

@@ -1,6 +1,10 @@
 package resource
 
 import (
+	"context"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/utils/clock"
@@ -18,4 +22,12 @@ type Config struct {
 	Gates features.Gates
 	// Clock tells the ages in tables and the times that strategies write.
 	Clock clock.PassiveClock
+	// Logs has what containers write; nil if nobody does.
+	Logs LogSource
+}
+
+// LogSource has what containers write: it stands for the kubelets.
+type LogSource interface {
+	// ContainerLogs returns the log of the container that the options name, as they have it.
+	ContainerLogs(ctx context.Context, pod *corev1.Pod, options *corev1.PodLogOptions) (io.ReadCloser, error)
 }

@@ -1,0 +1,57 @@
+package nodelifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// The times of kube-controller-manager 1.36.
+const (
+	// DefaultMonitorPeriod is how often all nodes are looked at (--node-monitor-period).
+	DefaultMonitorPeriod = 5 * time.Second
+	// DefaultGracePeriod is how long a node may be silent (--node-monitor-grace-period).
+	DefaultGracePeriod = 50 * time.Second
+	// DefaultStartupGracePeriod is how long a node may be silent that never was heard of (--node-startup-grace-period).
+	DefaultStartupGracePeriod = 60 * time.Second
+)
+
+// Options says how a [Controller] works. The zero value is that of the built-in controllers.
+type Options struct {
+	// MonitorPeriod is how often all nodes are looked at. The default is [DefaultMonitorPeriod].
+	MonitorPeriod time.Duration
+	// GracePeriod is for how long nothing has been heard of a node that is taken for unreachable. The default is
+	// [DefaultGracePeriod]; kubelets renew Leases every ten seconds.
+	GracePeriod time.Duration
+	// StartupGracePeriod is the same for a node that never has reported its status, counted from its creation. The default
+	// is [DefaultStartupGracePeriod].
+	StartupGracePeriod time.Duration
+	// Clock tells the time, and wakes the controller. The default is the real clock, which in a testing/synctest bubble is
+	// the bubble's.
+	Clock clock.WithTicker
+}
+
+// complete returns o with each zero field filled in, or an error for what makes no sense.
+func (o Options) complete() (Options, error) {
+	for _, period := range []struct {
+		name  string
+		value *time.Duration
+		usual time.Duration
+	}{
+		{"monitor period", &o.MonitorPeriod, DefaultMonitorPeriod},
+		{"grace period", &o.GracePeriod, DefaultGracePeriod},
+		{"startup grace period", &o.StartupGracePeriod, DefaultStartupGracePeriod},
+	} {
+		if *period.value < 0 {
+			return o, fmt.Errorf("options: %s must not be negative: %s", period.name, *period.value)
+		}
+		if *period.value == 0 {
+			*period.value = period.usual
+		}
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return o, nil
+}

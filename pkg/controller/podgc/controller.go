@@ -1,0 +1,71 @@
+package podgc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// userAgent names the controller to the API server.
+const userAgent = "muster-pod-garbage-collector"
+
+// Controller removes pods that nobody else will. [New] makes one.
+type Controller struct {
+	opts Options
+	kube kubernetes.Interface
+}
+
+// New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
+// starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
+//
+// An option that makes no sense is an error, as is a cfg that no client can be made of.
+func New(cfg *rest.Config, opts Options) (*Controller, error) {
+	if cfg == nil {
+		return nil, errors.New("making a pod garbage collector: there is no rest.Config")
+	}
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, fmt.Errorf("making a pod garbage collector: %w", err)
+	}
+	kube, err := newClient(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making a pod garbage collector: %w", err)
+	}
+	return &Controller{opts: opts, kube: kube}, nil
+}
+
+func newClient(cfg *rest.Config) (kubernetes.Interface, error) {
+	cfg = rest.CopyConfig(cfg)
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = userAgent
+	}
+	if cfg.QPS == 0 && cfg.RateLimiter == nil {
+		cfg.QPS = -1
+	}
+	if cfg.ContentType == "" {
+		cfg.ContentType = runtime.ContentTypeProtobuf
+		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	}
+	httpClient, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("making an HTTP client: %w", err)
+	}
+	kube, err := kubernetes.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for pods: %w", err)
+	}
+	return kube, nil
+}
+
+// Run works until ctx ends, and returns nil when every goroutine it started has ended. While the API server cannot be
+// reached it keeps trying. It returns no other error.
+//
+// A controller may be run again after it has ended, not twice at a time.
+func (c *Controller) Run(ctx context.Context) error {
+	newCollector(c).run(ctx)
+	return nil
+}
