@@ -32,9 +32,8 @@ const (
 	reasonGangFormed        = "GangFormed"
 )
 
-// maxGangSteps is how often a sync plans about the group of a Job before it goes on: one step makes the Workload, the next
-// the PodGroup, and the last uses it.
-const maxGangSteps = 3
+// maxGangSteps is how often a sync plans about the group of a Job: one step makes the PodGroup, the next uses it.
+const maxGangSteps = 2
 
 // maxBlindWait is how long a Job waits for the cache of Workloads to show whether its user brought one.
 const maxBlindWait = 5 * time.Second
@@ -141,7 +140,7 @@ func withMade[T metav1.Object](found []T, made T, store progress, resource strin
 // then shows those too that were there before.
 func (r *reconciler) gangUpToDate(key jobKey) error {
 	made := r.memory.gang(key)
-	if made.workload == nil || !made.blind || r.opts.Clock.Since(made.at) > maxBlindWait {
+	if made.workload == nil || r.opts.Clock.Since(made.at) > maxBlindWait {
 		return nil
 	}
 	return isBehind(r.workloads, "workloads", made.workload.ResourceVersion)
@@ -153,10 +152,11 @@ func (r *reconciler) gangStep(ctx context.Context, key jobKey, v *gangView, plan
 	switch {
 	case plan.makeWorkload:
 		if plan.held, err = r.makeWorkload(ctx, key, v); err == nil && plan.held == nil {
-			// What a user made before the Job has to be seen first.
-			err = r.gangUpToDate(key)
+			// What a user made before the Job has to be seen first. That the cache may have it by now does not count, so
+			// that Jobs are not started in the order in which caches happen to learn of their Workloads.
+			err = fmt.Errorf("looking for other workloads: %w", errStale)
 		}
-		return plan.held != nil, err
+		return true, err
 	case plan.makeGroup != nil:
 		plan.held, err = r.makeGroup(ctx, key, v, plan.makeGroup)
 		return plan.held != nil, err
@@ -191,11 +191,7 @@ func (r *reconciler) makeWorkload(ctx context.Context, key jobKey, v *gangView) 
 	if created {
 		r.events.tell(ctx, v.job, workloadCreated(made.Name, v.job.Name))
 	}
-	// A cache that had come as far as the Job showed all Workloads that are older than it.
-	blind := isBehind(r.workloads, "workloads", v.job.ResourceVersion) != nil
-	r.memory.change(key, func(record *jobRecord) {
-		record.gang.workload, record.gang.blind, record.gang.at = made, blind, r.opts.Clock.Now()
-	})
+	r.memory.change(key, func(record *jobRecord) { record.gang.workload, record.gang.at = made, r.opts.Clock.Now() })
 	return nil, nil
 }
 

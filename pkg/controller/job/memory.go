@@ -74,9 +74,8 @@ type jobRecord struct {
 type gangRecord struct {
 	workload *schedulingv1alpha2.Workload
 	group    *schedulingv1alpha2.PodGroup
-	// blind says that the cache of Workloads was older than the Job when its Workload was made, which was at that time.
-	blind bool
-	at    time.Time
+	// at is when the Workload was made.
+	at time.Time
 }
 
 func newMemory(clock clock.PassiveClock, timeout time.Duration) *memory {

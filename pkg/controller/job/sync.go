@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -53,7 +54,11 @@ func (r *reconciler) sync(ctx context.Context, queued jobKey) error {
 // syncUnfinished fetches, decides and applies.
 func (r *reconciler) syncUnfinished(ctx context.Context, key jobKey, job *batchv1.Job) (err error) {
 	began, action := r.opts.Clock.Now(), actionReconciling
-	defer func() { r.metrics.synced(job, action, r.opts.Clock.Since(began), err) }()
+	defer func() {
+		if !errors.Is(err, errStale) { // nothing failed, the sync comes again
+			r.metrics.synced(job, action, r.opts.Clock.Since(began), err)
+		}
+	}()
 
 	s, err := r.fetch(ctx, key, job)
 	if err != nil {
