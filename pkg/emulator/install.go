@@ -104,7 +104,7 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		Defaulter:                   i.scheme,
 		UnsafeConvertor:             leanConvertor{runtime.UnsafeObjectConvertor(i.scheme.Scheme)},
 		Namer:                       runtime.Namer(meta.NewAccessor()),
-		TypeConverter:               openapi.TypeConverter(),
+		TypeConverter:               openapi.TypeConverter(version.Group),
 		EquivalentResourceRegistry:  i.server.EquivalentResourceRegistry,
 		Authorizer:                  i.server.Authorizer,
 		Admit:                       i.config.AdmissionControl,
