@@ -8,13 +8,11 @@ import (
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/warning"
 )
 
 // administratorName is the user behind the token, named as kubeadm names the first user of a cluster.
 const administratorName = "kubernetes-admin"
-
-// healthPaths are open to everybody, as they are to the probes of a kube-apiserver.
-var healthPaths = map[string]bool{"/healthz": true, "/livez": true, "/readyz": true}
 
 // tokenAuthenticator knows one bearer token, the administrator's.
 type tokenAuthenticator struct {
@@ -33,18 +31,19 @@ func newTokenAuthenticator(token string) *tokenAuthenticator {
 	}
 }
 
-// AuthenticateRequest returns the administrator for the right token and, for the paths of probes, nobody in particular
-// for none. Everything else is not ok, without an error: an error would be logged for each wrong token.
+// AuthenticateRequest returns the administrator for the right token, and nobody in particular for none, or for
+// credentials of other kinds. A wrong token is not ok, without an error: an error would be logged for each.
 func (a *tokenAuthenticator) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
-	header := r.Header.Get("Authorization")
-	if header == "" && healthPaths[r.URL.Path] {
-		return &authenticator.Response{User: a.anonymous}, true, nil
+	nobody := &authenticator.Response{User: a.anonymous}
+	parts := strings.SplitN(strings.TrimSpace(r.Header.Get("Authorization")), " ", 3)
+	if len(parts) < 2 || !strings.EqualFold(parts[0], "bearer") {
+		return nobody, true, nil
 	}
-	kind, token, _ := strings.Cut(strings.TrimSpace(header), " ")
-	if !strings.EqualFold(kind, "bearer") {
-		return nil, false, nil
+	if parts[1] == "" {
+		warning.AddWarning(r.Context(), "", "the provided Authorization header contains extra space before the bearer token, and is ignored")
+		return nobody, true, nil
 	}
-	digest := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	digest := sha256.Sum256([]byte(parts[1]))
 	if subtle.ConstantTimeCompare(digest[:], a.digest[:]) != 1 {
 		return nil, false, nil
 	}

@@ -31,7 +31,7 @@ func chain(logger logr.Logger, requests *drain.Drain) func(http.Handler, *generi
 	return func(handler http.Handler, c *genericapiserver.Config) http.Handler {
 		handler = patches.Handler(handler, c.MaxRequestBodyBytes)
 		handler = filters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
-		handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
+		handler = impersonation.WithConstrainedImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
 		handler = filters.WithAuthentication(handler, c.Authentication.Authenticator, filters.Unauthorized(c.Serializer),
 			c.Authentication.APIAudiences, c.Authentication.RequestHeaderConfig)
 		handler = filters.WithWarningRecorder(handler)

@@ -30,8 +30,8 @@
 //     Namespaces ([Options].DisabledControllers). Nothing binds Pods, runs them, or makes them from Jobs: what does is a
 //     client of the server, to be started beside it.
 //   - Other users: there is one token, the administrator's. Those whom he impersonates may read what the server offers and
-//     nothing else, unless the group system:masters is among theirs: Roles are not evaluated. Without a token, the health
-//     endpoints answer, and everything else is 401.
+//     nothing else, unless the group system:masters is among theirs: Roles are not evaluated. Without a token, one is
+//     system:anonymous, to whom health and version are told; everything else is 403. A wrong token is 401.
 //   - Other resources, custom ones included; admission webhooks and policies; ServiceAccount tokens; the proxy, log, exec,
 //     attach and port-forward of pods; audit logs, metrics, priority and fairness.
 //   - The watch cache. Every list and watch reads the store, so resourceVersion=0 means the newest state, too.

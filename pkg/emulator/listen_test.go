@@ -96,11 +96,11 @@ func TestDoorAsksForTheToken(t *testing.T) {
 		"the right token":                         {authorization: "Bearer open-sesame", path: "/api/v1/pods", wantCode: http.StatusOK},
 		"the right token, the scheme in capitals": {authorization: "BEARER open-sesame", path: "/api/v1/pods", wantCode: http.StatusOK},
 		"a wrong token":                           {authorization: "Bearer open", path: "/api/v1/pods", wantCode: http.StatusUnauthorized},
-		"an empty token":                          {authorization: "Bearer ", path: "/api/v1/pods", wantCode: http.StatusUnauthorized},
-		"a password":                              {authorization: "Basic open-sesame", path: "/api/v1/pods", wantCode: http.StatusUnauthorized},
-		"nothing":                                 {path: "/api/v1/pods", wantCode: http.StatusUnauthorized},
-		"nothing, for the version":                {path: "/version", wantCode: http.StatusUnauthorized},
-		"nothing, for what is not there":          {path: "/nowhere", wantCode: http.StatusUnauthorized},
+		"an empty token":                          {authorization: "Bearer ", path: "/api/v1/pods", wantCode: http.StatusForbidden},
+		"a password":                              {authorization: "Basic open-sesame", path: "/api/v1/pods", wantCode: http.StatusForbidden},
+		"nothing":                                 {path: "/api/v1/pods", wantCode: http.StatusForbidden},
+		"nothing, for the version":                {path: "/version", wantCode: http.StatusOK},
+		"nothing, for what is not there":          {path: "/nowhere", wantCode: http.StatusForbidden},
 		"nothing, for readiness":                  {path: "/readyz", wantCode: http.StatusOK},
 		"a wrong token, for readiness":            {authorization: "Bearer open", path: "/readyz", wantCode: http.StatusUnauthorized},
 	}
@@ -112,15 +112,29 @@ func TestDoorAsksForTheToken(t *testing.T) {
 			}
 			code, _, body := raw(t, config, http.MethodGet, tc.path, "", header)
 			require.Equal(t, tc.wantCode, code, body)
-			if code != http.StatusUnauthorized {
+			if code == http.StatusOK {
 				return
 			}
 			var status metav1.Status
 			require.NoError(t, json.Unmarshal([]byte(body), &status))
-			assert.Equal(t, "Unauthorized", status.Message)
-			assert.Equal(t, metav1.StatusReasonUnauthorized, status.Reason)
+			if code == http.StatusUnauthorized {
+				assert.Equal(t, "Unauthorized", status.Message)
+				assert.Equal(t, metav1.StatusReasonUnauthorized, status.Reason)
+				return
+			}
+			assert.Contains(t, status.Message, `User "system:anonymous" cannot`)
+			assert.Equal(t, metav1.StatusReasonForbidden, status.Reason)
 		})
 	}
+}
+
+func TestTokenBehindTwoSpacesIsNone(t *testing.T) {
+	server := start(t, emulator.Options{Token: "open-sesame"})
+	config := throughKubeconfig(t, server, "127.0.0.1:0")
+	config.BearerToken = ""
+	code, header, body := raw(t, config, http.MethodGet, "/api/v1/pods", "", http.Header{"Authorization": {"Bearer  open-sesame"}})
+	assert.Equal(t, http.StatusForbidden, code, body)
+	assert.Equal(t, []string{`299 - "the provided Authorization header contains extra space before the bearer token, and is ignored"`}, header.Values("Warning"))
 }
 
 func TestDoorSpeaksHTTP2AndHTTP1(t *testing.T) {
