@@ -24,6 +24,7 @@ require (
 	k8s.io/klog/v2 v2.140.0 // the logger of the libraries
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // OpenAPI documents; k8s.io/apiserver takes its types
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd // clocks that tests can replace
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // JSON as API servers read it: by exact names, with strict errors
 	sigs.k8s.io/randfill v1.0.0 // random objects, in tests
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // the schema of server-side apply
 	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
@@ -112,7 +113,6 @@ require (
 	k8s.io/gengo/v2 v2.0.0-20260408192533-25e2208e0dc3 // indirect
 	k8s.io/streaming v0.37.2 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
-	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 )
 
 tool (

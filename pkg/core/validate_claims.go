@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/metadata"
 )
 
 // validateEphemeralVolume checks the template of a claim that is made for each pod (KEP-1698).
@@ -19,8 +21,8 @@ func validateEphemeralVolume(volume *corev1.EphemeralVolumeSource, path *field.P
 		return field.ErrorList{field.Required(at, "")}
 	}
 	metaPath := at.Child("metadata")
-	errs := validateAnnotations(template.Annotations, metaPath.Child("annotations"))
-	errs = append(errs, validateLabels(template.Labels, metaPath.Child("labels"))...)
+	errs := metadata.ValidateAnnotations(template.Annotations, metaPath.Child("annotations"))
+	errs = append(errs, metadata.ValidateLabels(template.Labels, metaPath.Child("labels"))...)
 	errs = append(errs, onlyFields(template.ObjectMeta, sets.New("Annotations", "Labels"), "cannot be set", metaPath)...)
 	return append(errs, validateClaim(&template.Spec, at.Child("spec"))...)
 }

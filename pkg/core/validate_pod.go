@@ -5,6 +5,8 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/metadata"
 )
 
 // ValidatePod says what an API server of Kubernetes 1.36 holds against a new pod, with its paths, types and wording,
@@ -59,8 +61,8 @@ func ValidatePodTemplateUpdate(template, old *corev1.PodTemplateSpec, path *fiel
 		rules.forgive(&old.Spec, &old.ObjectMeta)
 	}
 	specPath, annotationsPath := path.Child("spec"), path.Child("annotations")
-	errs := validateLabels(template.Labels, path.Child("labels"))
-	errs = append(errs, validateAnnotations(template.Annotations, annotationsPath)...)
+	errs := metadata.ValidateLabels(template.Labels, path.Child("labels"))
+	errs = append(errs, metadata.ValidateAnnotations(template.Annotations, annotationsPath)...)
 	errs = append(errs, validatePodAnnotations(template.Annotations, &template.Spec, annotationsPath, rules)...)
 	errs = append(errs, validatePodSpec(&template.Spec, specPath, rules)...)
 	errs = append(errs, validateProfilesMatch(&template.ObjectMeta, &template.Spec, specPath)...)

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/metadata"
 )
 
 // specCheck is one validation of a pod spec: what its parts need to know of one another.
@@ -35,7 +37,7 @@ func validatePodSpec(spec *corev1.PodSpec, path *field.Path, rules specRules) fi
 	errs = append(errs, check.podResources(path)...)
 	errs = append(errs, check.hostNetworkPorts(path.Child("containers"))...)
 	errs = append(errs, validatePolicies(spec, path)...)
-	errs = append(errs, validateLabels(spec.NodeSelector, path.Child("nodeSelector"))...)
+	errs = append(errs, metadata.ValidateLabels(spec.NodeSelector, path.Child("nodeSelector"))...)
 	errs = append(errs, check.podSecurity(path.Child("securityContext"))...)
 	errs = append(errs, check.affinity(path.Child("affinity"))...)
 	errs = append(errs, validateDNSConfig(spec, path.Child("dnsConfig"))...)

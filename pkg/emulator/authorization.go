@@ -10,8 +10,8 @@ import (
 )
 
 // authorize lets system:masters do everything, everybody ask for health and version, and the authenticated read what
-// the server offers: what a cluster with RBAC and no bindings beyond the built-in ones allows. Others than the
-// administrator exist only by impersonation. Role objects are not evaluated.
+// the server offers: what a cluster with RBAC and no bindings beyond the built-in ones allows. Other users than
+// the administrator exist only by impersonation. Role objects are not evaluated.
 func authorize(_ context.Context, attributes authorizer.Attributes) (authorizer.Decision, string, error) {
 	groups := attributes.GetUser().GetGroups()
 	switch {
@@ -19,12 +19,17 @@ func authorize(_ context.Context, attributes authorizer.Attributes) (authorizer.
 		return authorizer.DecisionAllow, "", nil
 	case attributes.IsResourceRequest() || attributes.GetVerb() != "get":
 		return authorizer.DecisionNoOpinion, "", nil
-	case healthPaths[attributes.GetPath()] || attributes.GetPath() == "/version":
+	case isPublic(attributes.GetPath()):
 		return authorizer.DecisionAllow, "", nil
 	case slices.Contains(groups, user.AllAuthenticated) && isDiscovery(attributes.GetPath()):
 		return authorizer.DecisionAllow, "", nil
 	}
 	return authorizer.DecisionNoOpinion, "", nil
+}
+
+// isPublic tells the paths of the role system:public-info-viewer.
+func isPublic(path string) bool {
+	return slices.Contains([]string{"/healthz", "/livez", "/readyz", "/version", "/version/"}, path)
 }
 
 // isDiscovery tells the paths of the role system:discovery.

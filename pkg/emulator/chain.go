@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
+	"github.com/musterkube/muster/pkg/emulator/internal/patches"
 	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
@@ -28,8 +29,9 @@ const panicMessage = "This request caused apiserver to panic. Look in the logs f
 // Read it from the bottom: the last filter is the first that a request meets.
 func chain(logger logr.Logger, requests *drain.Drain) func(http.Handler, *genericapiserver.Config) http.Handler {
 	return func(handler http.Handler, c *genericapiserver.Config) http.Handler {
+		handler = patches.Handler(handler, c.MaxRequestBodyBytes)
 		handler = filters.WithAuthorization(handler, c.Authorization.Authorizer, c.Serializer)
-		handler = impersonation.WithImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
+		handler = impersonation.WithConstrainedImpersonation(handler, c.Authorization.Authorizer, c.Serializer)
 		handler = filters.WithAuthentication(handler, c.Authentication.Authenticator, filters.Unauthorized(c.Serializer),
 			c.Authentication.APIAudiences, c.Authentication.RequestHeaderConfig)
 		handler = filters.WithWarningRecorder(handler)

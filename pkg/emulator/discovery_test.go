@@ -176,3 +176,16 @@ func TestStorageVersionHashes(t *testing.T) {
 	}
 	assert.Equal(t, map[string]string{"podgroups": "YYgX3v5V204=", "podgroups/status": "", "workloads": "vSX7gJe5Mx8="}, hashes)
 }
+
+func TestGroupListHasAVersion(t *testing.T) {
+	code, _, body := raw(t, start(t, emulator.Options{}).Config(), http.MethodGet, "/apis", "", nil)
+	require.Equal(t, http.StatusOK, code)
+	var list struct {
+		APIVersion, Kind string
+		Groups           []struct{ Name string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &list))
+	assert.Equal(t, "v1", list.APIVersion)
+	assert.Equal(t, "APIGroupList", list.Kind)
+	assert.NotEmpty(t, list.Groups)
+}

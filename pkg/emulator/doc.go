@@ -34,6 +34,10 @@
 //     endpoints answer, and everything else is 401.
 //   - Other resources, custom ones included; admission webhooks and policies; ServiceAccount tokens; the proxy, exec,
 //     attach and port-forward of pods; audit logs, metrics, priority and fairness.
+//   - RuntimeClasses, which are not looked up: a pod may name any.
+//   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
+//     kube-apiserver goes on trying an eviction whose preconditions fail, and what it forgets as it compacts: versions that
+//     would be too old there may be known here.
 //   - The watch cache. Every list and watch reads the store, so resourceVersion=0 means the newest state, too.
 //   - Durability. An etcd cluster in place of memory is to come ([Options].Etcd).
 //

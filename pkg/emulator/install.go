@@ -16,6 +16,8 @@ import (
 	genericapi "k8s.io/apiserver/pkg/endpoints"
 	apidiscovery "k8s.io/apiserver/pkg/endpoints/discovery"
 	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
+	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
@@ -104,7 +106,7 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		Defaulter:                   i.scheme,
 		UnsafeConvertor:             leanConvertor{runtime.UnsafeObjectConvertor(i.scheme.Scheme)},
 		Namer:                       runtime.Namer(meta.NewAccessor()),
-		TypeConverter:               openapi.TypeConverter(),
+		TypeConverter:               openapi.TypeConverter(version.Group),
 		EquivalentResourceRegistry:  i.server.EquivalentResourceRegistry,
 		Authorizer:                  i.server.Authorizer,
 		Admit:                       i.config.AdmissionControl,
@@ -150,7 +152,7 @@ func (i installer) installDiscovery(legacy, groups []discovery.Group) error {
 		answers any
 	}{
 		{legacyRoot, apidiscovery.NewLegacyRootAPIHandler(i.config.DiscoveryAddresses, i.server.Serializer, legacyRoot), legacy, metav1.APIVersions{}},
-		{groupsRoot, i.server.DiscoveryGroupManager, groups, metav1.APIGroupList{}},
+		{groupsRoot, i.groupList(), groups, metav1.APIGroupList{}},
 	}
 	for _, root := range roots {
 		document, err := discovery.New(root.groups)
@@ -161,6 +163,22 @@ func (i installer) installDiscovery(legacy, groups []discovery.Group) error {
 		container.Add(wrapped.GenerateWebService(root.path, root.answers))
 	}
 	return nil
+}
+
+// groupList serves the plain /apis. The library's own handler leaves the version of the list out, for the sake of clients
+// of Kubernetes 1.1; the aggregator of a kube-apiserver, which answers in its place, does not.
+func (i installer) groupList() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}}
+		groups, err := i.server.DiscoveryGroupManager.Groups(r.Context(), r)
+		if err != nil {
+			responsewriters.InternalError(w, r, err)
+			return
+		}
+		list.Groups = groups
+		responsewriters.WriteObjectNegotiated(i.server.Serializer, negotiation.DefaultEndpointRestrictions, schema.GroupVersion{}, w, r,
+			http.StatusOK, list, false)
+	})
 }
 
 // describe is the plain description of a group.

@@ -26,7 +26,7 @@ type Options struct {
 	Token string
 
 	// DisabledAdmission names admission plugins to leave out, as --disable-admission-plugins of a kube-apiserver does:
-	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, PodGroupProtection,
+	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
 	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation. The default is none.
 	DisabledAdmission []string
 

@@ -198,3 +198,13 @@ func TestImpersonation(t *testing.T) {
 	_, err = kube(t, config).CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 }
+
+func TestImpersonationNeedsAUser(t *testing.T) {
+	config := start(t, emulator.Options{}).Config()
+	code, _, body := raw(t, config, http.MethodGet, "/api/v1/pods", "", http.Header{"Impersonate-Group": {"system:masters"}})
+	assert.Equal(t, http.StatusBadRequest, code)
+	var status metav1.Status
+	require.NoError(t, json.Unmarshal([]byte(body), &status))
+	assert.Equal(t, `requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)} `+
+		"without impersonating a user name", status.Message)
+}

@@ -70,7 +70,10 @@ func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePre
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the storage of %s: %w", config.GroupResource, err)
 	}
-	return watchCacheLike{store}, store.Close, nil
+	if config.GroupResource.Resource == "events" {
+		return bookmarked{store}, store.Close, nil // a kube-apiserver has no watch cache for them
+	}
+	return watchCacheLike{bookmarked{store}}, store.Close, nil
 }
 
 // healthy tells whether the store answers.

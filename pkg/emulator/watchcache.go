@@ -13,29 +13,42 @@ import (
 // retrySeconds is when a kube-apiserver tells clients to try again that are ahead of it.
 const retrySeconds = 1
 
-// watchCacheLike adds to a storage without a watch cache what a client sees of one.
-type watchCacheLike struct {
+// bookmarked adds bookmarks to a storage without a watch cache.
+type bookmarked struct {
 	storage.Interface
 }
-
-var _ storage.Interface = watchCacheLike{}
 
 // Watch sends bookmarks on watches that allow them (allowWatchBookmarks): events that carry nothing but a resource
 // version, so that a client that watches something quiet does not fall behind what the server still remembers. They are
 // the progress notifications of etcd, which come in order with the events, about once a minute. The bookmark that ends
 // the initial events of a watch list is the storage's own.
-func (w watchCacheLike) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
+func (b bookmarked) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
 	options.ProgressNotify = options.Predicate.AllowWatchBookmarks
-	return w.Interface.Watch(ctx, key, options)
+	return b.Interface.Watch(ctx, key, options)
 }
 
-// Get says when to try again if the resource version asked for is yet to come.
+// watchCacheLike adds to a storage without a watch cache what else a client sees of one.
+type watchCacheLike struct {
+	bookmarked
+}
+
+var _ storage.Interface = watchCacheLike{}
+
+// Get says when to try again if the resource version asked for is yet to come. A resource version that is none is an
+// error without a reason, which makes it an internal one.
 func (w watchCacheLike) Get(ctx context.Context, key string, options storage.GetOptions, into runtime.Object) error {
+	if _, err := w.Versioner().ParseResourceVersion(options.ResourceVersion); err != nil {
+		return err
+	}
 	return tryAgain(w.Interface.Get(ctx, key, options, into))
 }
 
-// GetList says when to try again if the resource version asked for is yet to come.
+// GetList says when to try again if the resource version asked for is yet to come. There are no pages of any version
+// (resourceVersion=0): the limit is not looked at.
 func (w watchCacheLike) GetList(ctx context.Context, key string, options storage.ListOptions, into runtime.Object) error {
+	if options.ResourceVersion == "0" && options.Predicate.Continue == "" {
+		options.Predicate.Limit = 0
+	}
 	return tryAgain(w.Interface.GetList(ctx, key, options, into))
 }
 

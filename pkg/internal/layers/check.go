@@ -122,6 +122,9 @@ func (h house) ruleOf(folder string) (rule Rule, unit string, found bool) {
 
 // allows reports whether a folder of another unit may be imported.
 func (r Rule) allows(folder string) bool {
+	if slices.Contains(r.May, folder) {
+		return true
+	}
 	if slices.Contains(strings.Split(folder, "/"), "internal") {
 		return false
 	}

@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 		},
 		"an arrow back is reported": {
 			imports: map[string][]string{module + "/pkg/core": {module + "/pkg/batch"}},
-			want:    []string{"pkg/core → pkg/batch: pkg/core may import of this module only pkg/features"},
+			want:    []string{"pkg/core → pkg/batch: pkg/core may import of this module only pkg/features, pkg/internal/metadata"},
 		},
 		"an arrow from a package that may import nothing is reported": {
 			imports: map[string][]string{module + "/pkg/features": {module + "/pkg/core"}},
@@ -77,6 +77,13 @@ func TestCheck(t *testing.T) {
 				module + "/pkg/emulator/internal/registry": {module + "/pkg/validation"},
 			},
 		},
+		"an internal unit is open to those who list it": {
+			imports: map[string][]string{
+				module + "/pkg/core":  {module + "/pkg/internal/metadata"},
+				module + "/pkg/batch": {module + "/pkg/internal/metadata"},
+			},
+			want: []string{"pkg/batch → pkg/internal/metadata: pkg/batch may import of this module only pkg/core, pkg/features"},
+		},
 		"another unit's internal packages are closed, also from above": {
 			imports: map[string][]string{module + "/pkg/cluster": {module + "/pkg/emulator/internal/mvcc"}},
 			want: []string{"pkg/cluster → pkg/emulator/internal/mvcc: pkg/cluster may import of this module only " +
@@ -87,7 +94,7 @@ func TestCheck(t *testing.T) {
 				module + "/generated/validation/scheduling/v1alpha2", module + "/generated/clientset/versioned",
 			}},
 			want: []string{"pkg/validation → generated/clientset/versioned: pkg/validation may import of this module only " +
-				"apis, generated/validation, pkg/features"},
+				"apis, generated/validation, pkg/features, pkg/internal/metadata"},
 		},
 		"apis import apimachinery alone": {
 			imports: map[string][]string{module + "/apis/scheduling/v1alpha2": {

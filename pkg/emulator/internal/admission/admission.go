@@ -23,6 +23,8 @@ const (
 	Priority = "Priority"
 	// DefaultTolerationSeconds lets pods stay on nodes that are not ready or not reachable for five minutes.
 	DefaultTolerationSeconds = "DefaultTolerationSeconds"
+	// RuntimeClass refuses pods with an overhead that no runtime class gives them. Classes themselves are not looked up.
+	RuntimeClass = "RuntimeClass"
 	// PodGroupProtection gives new pod groups the finalizer that keeps them while pods use them.
 	PodGroupProtection = "PodGroupProtection"
 	// PodTopologyLabels copies zone and region of a node to the pods that are bound to it.
@@ -55,6 +57,7 @@ func New(c Config) (admission.Interface, error) {
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
 		{DefaultTolerationSeconds, newTolerationSeconds()},
+		{RuntimeClass, newRuntimeClass()},
 		{PodGroupProtection, newPodGroupProtection(c.Gates)},
 		{PodTopologyLabels, newTopologyLabels(read)},
 		{PodGroupWorkloadExists, newWorkloadExists(read, c.Gates)},

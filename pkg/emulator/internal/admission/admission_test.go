@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -162,6 +163,35 @@ func TestDefaultTolerationSeconds(t *testing.T) {
 	status.operation, status.subresource, status.old = k8sadmission.Update, "status", &corev1.Pod{}
 	require.NoError(t, c.admit(status))
 	assert.Empty(t, status.obj.(*corev1.Pod).Spec.Tolerations)
+}
+
+func TestRuntimeClass(t *testing.T) {
+	const refused = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+	overhead := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
+	cases := map[string]struct {
+		spec     corev1.PodSpec
+		disabled []string
+		want     string
+	}{
+		"a pod without overhead":                {},
+		"an overhead comes from a class":        {spec: corev1.PodSpec{Overhead: overhead}, want: refused},
+		"none is one, too":                      {spec: corev1.PodSpec{Overhead: corev1.ResourceList{}}, want: refused},
+		"a class is believed to have it":        {spec: corev1.PodSpec{Overhead: overhead, RuntimeClassName: new("gvisor")}},
+		"a class need not have any":             {spec: corev1.PodSpec{RuntimeClassName: new("gvisor")}},
+		"nothing is refused without the plugin": {spec: corev1.PodSpec{Overhead: overhead}, disabled: []string{admission.RuntimeClass}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}, Spec: tc.spec}
+			err := newCluster(t, features.Gates{}, append(tc.disabled, admission.NamespaceLifecycle)...).admit(create(podsResource, "Pod", pod))
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.True(t, apierrors.IsForbidden(err), "%v", err)
+			assert.ErrorContains(t, err, tc.want)
+		})
+	}
 }
 
 func TestPodTopologyLabels(t *testing.T) {

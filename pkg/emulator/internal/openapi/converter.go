@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/builder3"
@@ -17,22 +19,42 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
-// TypeConverter returns the converter for every kind of the scheme, which all writes need to keep
-// metadata.managedFields. It is built when it is first used, once a process.
-func TypeConverter() managedfields.TypeConverter { return lazyConverter{} }
+// TypeConverter returns the converter that writes of a group's kinds need to keep metadata.managedFields. There are two,
+// as in a kube-apiserver: that of the core group knows the kinds served under /api, that of all others the kinds served
+// under /apis. It shows in Events, which are served under both: who writes by one of the APIs takes over the fields that
+// were written by the other, to whose entries the kinds are unknown. A converter is built when it is first used, once a
+// process.
+func TypeConverter(group string) managedfields.TypeConverter {
+	if group == corev1.GroupName {
+		return lazyConverter{coreConverter}
+	}
+	return lazyConverter{groupsConverter}
+}
 
-// converter is what the first write pays for.
-var converter = sync.OnceValues(buildConverter)
+// coreConverter and groupsConverter are what the first writes pay for.
+var (
+	coreConverter   = sync.OnceValues(func() (*quickConverter, error) { return buildConverter(servedByCore) })
+	groupsConverter = sync.OnceValues(func() (*quickConverter, error) {
+		return buildConverter(func(group string) bool { return !servedByCore(group) })
+	})
+)
+
+// servedByCore tells of which groups kinds are served under /api: of the core group, and the Evictions of pods.
+func servedByCore(group string) bool {
+	return group == corev1.GroupName || group == policyv1.GroupName
+}
 
 // lazyConverter puts off the build until something is converted.
-type lazyConverter struct{}
+type lazyConverter struct {
+	build func() (*quickConverter, error)
+}
 
 var _ managedfields.TypeConverter = lazyConverter{}
 
 // ObjectToTyped implements managedfields.TypeConverter. What comes after a conversion goes deep: merging, comparing.
-func (lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+func (c lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	stack.Reserve()
-	built, err := converter()
+	built, err := c.build()
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +62,8 @@ func (lazyConverter) ObjectToTyped(obj runtime.Object, options ...typed.Validati
 }
 
 // TypedToObject implements managedfields.TypeConverter.
-func (lazyConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
-	built, err := converter()
+func (c lazyConverter) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
+	built, err := c.build()
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +103,14 @@ func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.Valid
 	return typed.AsTypedUnvalidated(reflected, of.Schema, of.TypeRef), nil
 }
 
-func buildConverter() (*quickConverter, error) {
+// buildConverter makes the converter of the kinds of some groups.
+func buildConverter(of func(group string) bool) (*quickConverter, error) {
 	building.Lock()
 	defer building.Unlock()
 	config := configV3()
-	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, models(config.Definitions)...)
+	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, models(config.Definitions, of)...)
 	if err != nil {
-		return nil, fmt.Errorf("building the schemas of all kinds: %w", err)
+		return nil, fmt.Errorf("building the schemas of the kinds: %w", err)
 	}
 	built, err := managedfields.NewTypeConverter(schemas, false)
 	if err != nil {
@@ -96,13 +119,13 @@ func buildConverter() (*quickConverter, error) {
 	return &quickConverter{TypeConverter: built}, nil
 }
 
-// models lists the models of the kinds that can be written. Lists and the options of requests cannot; what has no
-// definition is not served.
-func models(defined map[string]common.OpenAPIDefinition) []string {
+// models lists the models of the kinds of some groups that can be written. Lists and the options of requests cannot; what
+// has no definition is not served.
+func models(defined map[string]common.OpenAPIDefinition, of func(group string) bool) []string {
 	var names []string
 	s := scheme.New()
 	for kind := range s.AllKnownTypes() {
-		if kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || strings.HasSuffix(kind.Kind, "Options") {
+		if !of(kind.Group) || kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || strings.HasSuffix(kind.Kind, "Options") {
 			continue
 		}
 		name, err := s.ToOpenAPIDefinitionName(kind)

@@ -22,7 +22,7 @@ type checking struct{ managedfields.TypeConverter }
 
 func newChecking(t *testing.T) managedfields.TypeConverter {
 	t.Helper()
-	built, err := converter()
+	built, err := coreConverter()
 	require.NoError(t, err)
 	return checking{built.TypeConverter}
 }
@@ -87,7 +87,7 @@ func TestManagedFieldsAreThoseOfCheckedConversions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			managed := map[string][]metav1.ManagedFieldsEntry{}
-			for how, converter := range map[string]managedfields.TypeConverter{"quick": TypeConverter(), "checking": newChecking(t)} {
+			for how, converter := range map[string]managedfields.TypeConverter{"quick": TypeConverter(""), "checking": newChecking(t)} {
 				manager := newManager(t, converter)
 				created := manager.UpdateNoErrors(&corev1.Pod{}, podWith(tc.before), "creator")
 				after := podWith(tc.after)
@@ -119,9 +119,9 @@ func TestDuplicatesThatAreNotAllowedAreFound(t *testing.T) {
 	twice := podWith(func(pod *corev1.Pod) { pod.Spec.Containers = append(pod.Spec.Containers, pod.Spec.Containers...) })
 	twice.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 	for range 2 { // the second time its type is known
-		_, err := TypeConverter().ObjectToTyped(twice, typed.AllowDuplicates)
+		_, err := TypeConverter("").ObjectToTyped(twice, typed.AllowDuplicates)
 		require.NoError(t, err)
 	}
-	_, err := TypeConverter().ObjectToTyped(twice)
+	_, err := TypeConverter("").ObjectToTyped(twice)
 	assert.ErrorContains(t, err, "duplicate entries")
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
@@ -74,17 +76,33 @@ func TestTypeConverterKnowsEveryKind(t *testing.T) {
 				content := &unstructured.Unstructured{}
 				content.SetGroupVersionKind(kinds[0])
 				content.SetName("a")
-				typed, err := TypeConverter().ObjectToTyped(content)
+				typed, err := TypeConverter(kinds[0].Group).ObjectToTyped(content)
 				if !assert.NoError(t, err, reflect.TypeOf(obj)) {
 					return
 				}
-				back, err := TypeConverter().TypedToObject(typed)
+				back, err := TypeConverter(kinds[0].Group).TypedToObject(typed)
 				assert.NoError(t, err)
 				assert.Equal(t, content.Object, back.(*unstructured.Unstructured).Object)
 			})
 		}
 	}
 	all.Wait()
+}
+
+// Who writes an Event by one API does not know what was written by the other.
+func TestConvertersKnowTheKindsOfTheirDoorAlone(t *testing.T) {
+	for _, group := range []string{"", eventsv1.GroupName} {
+		for _, version := range []schema.GroupVersion{corev1.SchemeGroupVersion, eventsv1.SchemeGroupVersion} {
+			event := &unstructured.Unstructured{}
+			event.SetGroupVersionKind(version.WithKind("Event"))
+			_, err := TypeConverter(group).ObjectToTyped(event)
+			if version.Group == group {
+				assert.NoError(t, err)
+				continue
+			}
+			assert.ErrorContains(t, err, "no corresponding type")
+		}
+	}
 }
 
 func TestDocumentsHoldNoHandlers(t *testing.T) {

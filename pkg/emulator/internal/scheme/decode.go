@@ -80,6 +80,12 @@ type strictSerializer struct {
 // than a list of complaints.
 func (s strictSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	obj, kind, err := s.Serializer.Decode(data, defaults, into)
+	if err != nil && into != nil && !runtime.IsStrictDecodingError(err) {
+		// It may be a newer field that has a value it cannot have. An unknown field can have any.
+		if lean := s.withoutNewer(data, into); lean != nil {
+			obj, kind, err = s.Serializer.Decode(lean, defaults, into)
+		}
+	}
 	if obj == nil {
 		return obj, kind, err
 	}
@@ -102,6 +108,25 @@ func (s strictSerializer) Decode(data []byte, defaults *schema.GroupVersionKind,
 		return obj, kind, nil
 	}
 	return obj, kind, runtime.NewStrictDecodingError(complaints)
+}
+
+// withoutNewer returns data, an object of the kind of obj, as JSON without newer fields; nil if it has none.
+func (s strictSerializer) withoutNewer(data []byte, obj runtime.Object) []byte {
+	if planOf(reflect.TypeOf(obj).Elem()) == nil || !mentionsNewer(data, s.yaml) {
+		return nil
+	}
+	content := map[string]any{}
+	if err := yaml.Unmarshal(data, &content, func(d *json.Decoder) *json.Decoder { d.UseNumber(); return d }); err != nil {
+		return nil
+	}
+	if len(RemoveNewerFields(obj, content)) == 0 {
+		return nil
+	}
+	lean, err := json.Marshal(content)
+	if err != nil {
+		return nil
+	}
+	return lean
 }
 
 // newerFields returns the paths of the newer fields that data names, whatever their value, in the order of data.

@@ -133,6 +133,46 @@ func TestNewerFieldsAreDropped(t *testing.T) {
 	})
 }
 
+// An unknown field can have any value, also one that the Go type cannot hold.
+func TestNewerFieldMayHaveAnyValue(t *testing.T) {
+	for mediaType, body := range map[string]string{
+		runtime.ContentTypeJSON: `{"apiVersion":"v1","kind":"Pod","spec":{"evictionResponders":"x","activeDeadlineSeconds":9007199254740993}}`,
+		runtime.ContentTypeYAML: "apiVersion: v1\nkind: Pod\nspec:\n  evictionResponders: x\n  activeDeadlineSeconds: 9007199254740993\n",
+	} {
+		t.Run(mediaType, func(t *testing.T) {
+			info, _ := runtime.SerializerInfoForMediaType(New().Serializer.SupportedMediaTypes(), mediaType)
+			obj, _, err := info.StrictSerializer.Decode([]byte(body), nil, &corev1.Pod{})
+			assert.EqualError(t, err, `strict decoding error: unknown field "spec.evictionResponders"`)
+			require.NotNil(t, obj)
+			assert.Equal(t, new(int64(9007199254740993)), obj.(*corev1.Pod).Spec.ActiveDeadlineSeconds)
+		})
+	}
+	info, _ := runtime.SerializerInfoForMediaType(New().Serializer.SupportedMediaTypes(), runtime.ContentTypeJSON)
+	_, _, err := info.StrictSerializer.Decode([]byte(`{"apiVersion":"v1","kind":"Pod","spec":{"evictionResponders":"x","hostname":1}}`), nil, &corev1.Pod{})
+	assert.ErrorContains(t, err, "cannot unmarshal number into Go struct field PodSpec.spec.hostname", "the rest has to fit")
+}
+
+func TestRemoveNewerFields(t *testing.T) {
+	content := map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"scheduling": "x"}},
+		"spec": map[string]any{
+			"scheduling": nil,
+			"template":   map[string]any{"spec": map[string]any{"containers": []any{"x", map[string]any{"volumeMounts": []any{map[string]any{"name": "v", "bindMountOptions": 1}}}}}},
+		},
+		"status": 7,
+	}
+	assert.Equal(t, []string{"spec.scheduling", "spec.template.spec.containers[1].volumeMounts[0].bindMountOptions"},
+		RemoveNewerFields(&batchv1.Job{}, content))
+	assert.Equal(t, map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"scheduling": "x"}},
+		"spec": map[string]any{
+			"template": map[string]any{"spec": map[string]any{"containers": []any{"x", map[string]any{"volumeMounts": []any{map[string]any{"name": "v"}}}}}},
+		},
+		"status": 7,
+	}, content)
+	assert.Empty(t, RemoveNewerFields(&corev1.ConfigMap{}, map[string]any{"user": 1}), "a kind without newer fields")
+}
+
 func TestObjectsOfAnotherKindAreRefused(t *testing.T) {
 	info, _ := runtime.SerializerInfoForMediaType(New().Serializer.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	decoder := New().Serializer.DecoderToVersion(info.Serializer, runtime.InternalGroupVersioner)

@@ -42,6 +42,7 @@ func build() *Scheme {
 	s := runtime.NewScheme()
 	registerTypes(s)
 	utilruntime.Must(registerEventConversions(s))
+	utilruntime.Must(registerOldEvictions(s))
 	utilruntime.Must(registerFieldLabels(s))
 	utilruntime.Must(registerLogOptions(s))
 	registerDefaults(s)

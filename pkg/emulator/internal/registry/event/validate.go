@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/core"
 )
 
 // Limits of the texts of an event that has an event time, in bytes.
@@ -27,7 +29,7 @@ func validateCreate(event *corev1.Event, version schema.GroupVersion) field.Erro
 	if version == corev1.SchemeGroupVersion {
 		return errs
 	}
-	errs = append(errs, apivalidation.ValidateObjectMeta(&event.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
+	errs = append(errs, core.ValidateObjectMeta(&event.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	errs = append(errs, validateSeries(event)...)
 	if event.EventTime.IsZero() {
 		errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
@@ -57,7 +59,7 @@ func validateUpdate(event, old *corev1.Event, version schema.GroupVersion) field
 	if version == corev1.SchemeGroupVersion {
 		return errs
 	}
-	errs = append(errs, apivalidation.ValidateObjectMetaUpdate(&event.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))...)
+	errs = append(errs, core.ValidateObjectMetaUpdate(&event.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))...)
 	if !equality.Semantic.DeepEqual(event.Series, old.Series) {
 		errs = append(errs, validateSeries(event)...)
 	}

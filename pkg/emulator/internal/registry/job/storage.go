@@ -48,6 +48,11 @@ func (s *store) Delete(ctx context.Context, name string, validate rest.ValidateO
 	return s.REST.Delete(ctx, name, validate, options)
 }
 
+// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider.
+func (s *store) GetCorruptObjDeleter() rest.GracefulDeleter {
+	return resource.PlainDeleter{GracefulDeleter: s}
+}
+
 // DeleteCollection implements rest.CollectionDeleter.
 func (s *store) DeleteCollection(ctx context.Context, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions,
 	selection *metainternalversion.ListOptions) (runtime.Object, error) {

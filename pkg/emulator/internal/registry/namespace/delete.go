@@ -14,6 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	storageerrors "k8s.io/apiserver/pkg/storage/errors"
 	"k8s.io/apiserver/pkg/util/dryrun"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
 // Delete implements rest.GracefulDeleter. The first delete of a namespace marks it as terminating; later ones remove it
@@ -36,6 +38,11 @@ func (s *store) Delete(ctx context.Context, name string, validate rest.ValidateO
 		return namespace, false, nil
 	}
 	return s.main.Delete(ctx, name, validate, options)
+}
+
+// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider.
+func (s *store) GetCorruptObjDeleter() rest.GracefulDeleter {
+	return resource.PlainDeleter{GracefulDeleter: s}
 }
 
 // withPreconditions returns options that hold for this very namespace only, or a conflict if they name another one.

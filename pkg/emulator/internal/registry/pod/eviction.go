@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	policyv1beta1 "k8s.io/api/policy/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -47,7 +48,7 @@ func (e *eviction) GroupVersionKind(schema.GroupVersion) schema.GroupVersionKind
 
 // AcceptsGroupVersion implements rest.GroupVersionAcceptor.
 func (e *eviction) AcceptsGroupVersion(gv schema.GroupVersion) bool {
-	return gv == policyv1.SchemeGroupVersion
+	return gv == policyv1.SchemeGroupVersion || gv == policyv1beta1.SchemeGroupVersion
 }
 
 // Create implements rest.NamedCreater.

@@ -44,3 +44,8 @@ func (s *store) Delete(ctx context.Context, name string, validate rest.ValidateO
 	}
 	return s.REST.Delete(ctx, name, validate, options)
 }
+
+// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider.
+func (s *store) GetCorruptObjDeleter() rest.GracefulDeleter {
+	return resource.PlainDeleter{GracefulDeleter: s}
+}

@@ -1,9 +1,11 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +14,8 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/patches"
 )
 
 // MainStrategy is what a kind's strategy for its main resource must be able to do.
@@ -53,6 +57,8 @@ var (
 	_ rest.ShortNamesProvider  = (*REST)(nil)
 	_ rest.CategoriesProvider  = (*REST)(nil)
 	_ rest.ResetFieldsStrategy = (*REST)(nil)
+
+	_ rest.CorruptObjectDeleterProvider = (*REST)(nil)
 )
 
 // New returns the storage of the kind that d describes, over what getter gives for its resource.
@@ -80,6 +86,16 @@ func New(d Definition, getter generic.RESTOptionsGetter) (*REST, error) {
 	}
 	return &REST{Store: store, shortNames: d.ShortNames, categories: d.Categories}, nil
 }
+
+// Update implements rest.Updater.
+func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
+	updateValidation rest.ValidateObjectUpdateFunc, create bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	return r.Store.Update(ctx, name, patches.Follow(ctx, info), createValidation, updateValidation, create, options)
+}
+
+// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider. Kinds that delete in a way of their own have to
+// implement this too.
+func (r *REST) GetCorruptObjDeleter() rest.GracefulDeleter { return PlainDeleter{r} }
 
 // ShortNames implements rest.ShortNamesProvider.
 func (r *REST) ShortNames() []string { return r.shortNames }

@@ -8,6 +8,8 @@ import (
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/patches"
 )
 
 // UpdateStrategy is what a subresource's strategy must be able to do.
@@ -50,7 +52,7 @@ func (s *Subresource) Get(ctx context.Context, name string, options *metav1.GetO
 // Update implements rest.Updater. It never creates, whatever the request says.
 func (s *Subresource) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return s.store.Update(ctx, name, info, createValidation, updateValidation, false, options)
+	return s.store.Update(ctx, name, patches.Follow(ctx, info), createValidation, updateValidation, false, options)
 }
 
 // GetResetFields implements rest.ResetFieldsStrategy.
