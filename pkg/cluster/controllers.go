@@ -32,8 +32,9 @@ const (
 	// ControllerNamespace empties deleted namespaces.
 	ControllerNamespace = emulator.ControllerNamespace
 	// ControllerNodeLifecycle finds nodes that are out of reach and moves their pods away, see pkg/controller/nodelifecycle.
-	// By default it runs where there are nodes; its name asks for it on a cluster whose nodes clients make, which then have
-	// to renew their Leases.
+	// By default it runs where there are nodes, up to [MaxWatchedNodes] of them; its name asks for it where there are more,
+	// and on a cluster whose nodes clients make, which then have to renew their Leases. The cluster's own nodes renew theirs
+	// where it runs.
 	ControllerNodeLifecycle = "node-lifecycle"
 	// ControllerPodGarbageCollector removes the pods of nodes that do not exist, see pkg/controller/podgc. By default it
 	// runs where there are nodes; its name asks for it on a cluster whose nodes clients make.
@@ -42,6 +43,10 @@ const (
 	// nodes clients make.
 	ControllerScheduler = "scheduler"
 )
+
+// MaxWatchedNodes is for how many nodes Leases are kept by default. Each is a write every ten seconds, of about a
+// millisecond.
+const MaxWatchedNodes = 1000
 
 // Controllers returns the names of the controllers that run by default on a cluster with nodes. On one without, those
 // that look after nodes do not.
@@ -69,7 +74,8 @@ func (o Options) controllers() []string {
 		return o.Controllers
 	}
 	return slices.DeleteFunc(Controllers(), func(name string) bool {
-		return o.Nodes == 0 && (name == ControllerNodeLifecycle || name == ControllerPodGarbageCollector)
+		return o.Nodes == 0 && (name == ControllerNodeLifecycle || name == ControllerPodGarbageCollector) ||
+			o.Nodes > MaxWatchedNodes && name == ControllerNodeLifecycle
 	})
 }
 
@@ -89,7 +95,11 @@ func (o Options) kubelet(cfg *rest.Config) (*kubelet.Kubelet, error) {
 	if o.Nodes == 0 {
 		return nil, nil
 	}
-	nodes, err := kubelet.New(cfg, kubelet.Options{Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime})
+	options := kubelet.Options{Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime}
+	if !slices.Contains(o.controllers(), ControllerNodeLifecycle) {
+		options.LeaseInterval = -1 // nobody would look
+	}
+	nodes, err := kubelet.New(cfg, options)
 	if err != nil {
 		return nil, fmt.Errorf("making kubelet: %w", err)
 	}

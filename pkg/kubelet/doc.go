@@ -15,7 +15,8 @@
 // after 0, 10, 20, 40… seconds up to 5 minutes, activeDeadlineSeconds of the pod, eviction by script. A pod that is
 // deleted has its containers ended, with exit code 143, or 137 when they outlast the grace period, gets a final status,
 // and is then removed from the API; one with finalizers stays until those are gone. What containers write is kept in
-// bounds and can be read, see [Kubelet.ContainerLogs]. Nodes are kept Ready.
+// bounds and can be read, see [Kubelet.ContainerLogs]. Nodes are kept Ready and their Leases renewed; [Kubelet.Lose] cuts
+// one off.
 //
 // Everything that is played is timed by the clock of the options, and the state of a pod can be told from its status: a
 // kubelet that is started after another goes on where that one stopped. Processes live by the real clock; a kubelet that
