@@ -100,7 +100,7 @@ var (
 	anyUID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	fraction = regexp.MustCompile(`(T\d\d:\d\d:\d\d)\.\d+Z`)
 	madeUp   = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5,10}\b`) // no vowels, so no words
-	address  = regexp.MustCompile(`10\.0\.\d+\.\d+`) // of a pod; they are given out as pods come
+	address  = regexp.MustCompile(`10\.0\.\d+\.\d+`)                        // of a pod; they are given out as pods come
 	revision = regexp.MustCompile(`"resourceVersion":"\d+"`)
 )
 
