@@ -77,7 +77,7 @@ func liveADay(t *testing.T, c *clustertest.Cluster) *diary {
 }
 
 // renewal is how often the leader renews its lease.
-const renewal = time.Minute
+const renewal = 5 * time.Minute
 
 // lead returns a part of a user's that is elected leader.
 func lead(client kubernetes.Interface) func(context.Context) error {

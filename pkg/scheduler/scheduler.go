@@ -26,6 +26,11 @@ import (
 // writers is how many requests are under way at once.
 const writers = 16
 
+// gathering is how long the scheduler waits for more pods before it looks at those that are there. In virtual time this is
+// after other controllers, which wait for a nanosecond or not at all, have made what they make in an instant; no clock on
+// a wall is so fine.
+const gathering = 10 * time.Nanosecond
+
 // batch bounds the cycles that run while the informers wait.
 const batch = 64
 
@@ -159,12 +164,12 @@ func (s *Scheduler) loop(ctx context.Context, w *writer) {
 	}
 }
 
-// gather waits for the shortest time that there is. In virtual time that is until everything else that happens in this
-// instant has happened, so that what comes of it does not depend on which goroutine ran first; on a real clock a burst of
-// pods is looked at by priority rather than one by one. The options' clock does not tell when others are at rest, but
-// that of the runtime does.
+// gather waits for next to no time. In virtual time that is until everything else that happens in this instant has
+// happened, so that what comes of it does not depend on which goroutine ran first; on a real clock a burst of pods is
+// looked at by priority rather than one by one. The options' clock does not tell when others are at rest, but that of the
+// runtime does.
 func (s *Scheduler) gather(ctx context.Context) {
-	timer := clock.RealClock{}.NewTimer(time.Nanosecond)
+	timer := clock.RealClock{}.NewTimer(gathering)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -27,7 +27,7 @@ func TestSettleTakesNoTime(t *testing.T) {
 	clustertest.Run(t, cluster.Options{Nodes: 1}, func(t *testing.T, c *clustertest.Cluster) {
 		began := c.Now()
 		assert.Equal(t, time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC), began)
-		job := newJob("work", 0)
+		job := newJob(0)
 		job.Spec.Completions = new(int32(50)) // one after another, each of which ends at once
 		createJob(t, c, job)
 		c.Settle()
@@ -42,7 +42,7 @@ func TestAdvanceIsExact(t *testing.T) {
 	options := cluster.Options{Nodes: 1, Script: kubelet.Fixed{Duration: time.Hour}}
 	clustertest.Run(t, options, func(t *testing.T, c *clustertest.Cluster) {
 		began := c.Now()
-		createJob(t, c, newJob("work", 0))
+		createJob(t, c, newJob(0))
 		c.Advance(time.Hour - time.Millisecond)
 		assert.EqualValues(t, 1, c.Job("work").Status.Active)
 		c.Advance(time.Millisecond)
@@ -74,7 +74,7 @@ func TestAnyClock(t *testing.T) {
 			}
 		})
 		c.Settle()
-		createJob(t, c, newJob("work", 0))
+		createJob(t, c, newJob(0))
 		job := c.UntilFinished("work", time.Minute)
 		assert.True(t, batch.HasCondition(job, "Complete"))
 		assert.Equal(t, "seen", <-created)
@@ -153,7 +153,7 @@ var failures = map[string]struct {
 		`getting job none: jobs.batch "none" not found`,
 	},
 	"a controller that writes without end": {
-		func(t *testing.T, c *clustertest.Cluster) {
+		func(_ *testing.T, c *clustertest.Cluster) {
 			c.Go(func(ctx context.Context) error {
 				for ctx.Err() == nil {
 					note := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "c-"}}

@@ -16,10 +16,10 @@ import (
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
-// newJob is a Job of one pod in the default namespace that may fail so often.
-func newJob(name string, backoffLimit int32) *batchv1.Job {
+// newJob is the Job default/work, of one pod, that may fail so often.
+func newJob(backoffLimit int32) *batchv1.Job {
 	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault},
+		ObjectMeta: metav1.ObjectMeta{Name: "work", Namespace: metav1.NamespaceDefault},
 		Spec: batchv1.JobSpec{
 			BackoffLimit: &backoffLimit,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -61,7 +61,7 @@ func TestTable(t *testing.T) {
 			})}
 			clustertest.Run(t, options, func(t *testing.T, c *clustertest.Cluster) {
 				began := c.Now()
-				createJob(t, c, newJob("work", tc.backoffLimit))
+				createJob(t, c, newJob(tc.backoffLimit))
 				job := c.UntilFinished("work", 24*time.Hour)
 				assert.Equal(t, tc.wantAfter, c.Now().Sub(began))
 				assert.True(t, batch.HasCondition(job, tc.wantType))

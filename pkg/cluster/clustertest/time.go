@@ -11,7 +11,7 @@ import (
 
 const (
 	// instant is what passes in virtual time for everything to happen that happens at once. Parts of the cluster wait for
-	// nanoseconds, to look together at what comes together.
+	// some nanoseconds, to look together at what comes together.
 	instant = 100 * time.Nanosecond
 	// mostInstants bounds how long things may go on happening at once.
 	mostInstants = 2000
