@@ -22,7 +22,7 @@ type recorder []string
 func (r *recorder) AddWarning(_, text string) { *r = append(*r, text) }
 
 // follow sends a patch and applies what the library would make of it: an object, or an error.
-func follow(t *testing.T, r *http.Request, stored *corev1.Pod, answer error) (reached bool, err error, warnings []string) {
+func follow(t *testing.T, r *http.Request, stored *corev1.Pod, answer error) (reached bool, warnings []string, err error) {
 	t.Helper()
 	var recorded recorder
 	Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func follow(t *testing.T, r *http.Request, stored *corev1.Pod, answer error) (re
 		})
 		_, err = Follow(ctx, info).UpdatedObject(ctx, stored)
 	}), 1<<20).ServeHTTP(httptest.NewRecorder(), r)
-	return reached, err, recorded
+	return reached, recorded, err
 }
 
 func existing() *corev1.Pod {
@@ -45,16 +45,16 @@ func existing() *corev1.Pod {
 
 func TestBrokenPatchIsRefusedOnceTheObjectIsThere(t *testing.T) {
 	const merge = "application/merge-patch+json"
-	reached, err, _ := follow(t, newPatch(merge, "pods", "{"), existing(), nil)
+	reached, _, err := follow(t, newPatch(merge, "pods", "{"), existing(), nil)
 	require.True(t, apierrors.IsBadRequest(err), "%v", err)
 	assert.EqualError(t, err, "error decoding patch: unexpected end of JSON input")
 	assert.False(t, reached)
 
-	reached, err, _ = follow(t, newPatch(merge, "pods", "{"), &corev1.Pod{}, nil)
+	reached, _, err = follow(t, newPatch(merge, "pods", "{"), &corev1.Pod{}, nil)
 	require.NoError(t, err)
 	assert.True(t, reached, "the library says that there is nothing to patch")
 
-	reached, err, _ = follow(t, newPatch("application/apply-patch+yaml", "pods", "a: b: c"), &corev1.Pod{}, nil)
+	reached, _, err = follow(t, newPatch("application/apply-patch+yaml", "pods", "a: b: c"), &corev1.Pod{}, nil)
 	assert.EqualError(t, err, "error decoding YAML: error converting YAML to JSON: yaml: mapping values are not allowed in this context")
 	assert.False(t, reached, "what is applied may be new")
 }
@@ -65,9 +65,9 @@ func TestErrorsOfApplyingSpeakOfYAML(t *testing.T) {
 		"error strict decoding patch: x": "error strict decoding YAML: x",
 		"error patching: x":              "error patching: x",
 	} {
-		_, err, _ := follow(t, newPatch("application/apply-patch+yaml", "pods", "a: b"), existing(), apierrors.NewBadRequest(said))
+		_, _, err := follow(t, newPatch("application/apply-patch+yaml", "pods", "a: b"), existing(), apierrors.NewBadRequest(said))
 		assert.EqualError(t, err, want)
-		_, err, _ = follow(t, newPatch("application/merge-patch+json", "pods", "{}"), existing(), apierrors.NewBadRequest(said))
+		_, _, err = follow(t, newPatch("application/merge-patch+json", "pods", "{}"), existing(), apierrors.NewBadRequest(said))
 		assert.EqualError(t, err, said, "other patches are JSON")
 	}
 }
@@ -81,7 +81,7 @@ func TestNewerFieldsOfAStrategicMergePatchAreUnknown(t *testing.T) {
 	stored := existing()
 	stored.Spec.Containers = stored.Spec.Containers[1:]
 
-	_, err, _ := follow(t, newPatch(kind, "pods", body), stored, nil)
+	_, _, err := follow(t, newPatch(kind, "pods", body), stored, nil)
 	require.True(t, apierrors.IsInvalid(err), "%v", err)
 	for _, complaint := range complaints {
 		assert.ErrorContains(t, err, complaint)
@@ -90,14 +90,14 @@ func TestNewerFieldsOfAStrategicMergePatchAreUnknown(t *testing.T) {
 
 	r := newPatch(kind, "pods", body)
 	r.URL.RawQuery = ""
-	reached, err, warnings := follow(t, r, stored, nil)
+	reached, warnings, err := follow(t, r, stored, nil)
 	require.NoError(t, err)
 	assert.True(t, reached)
 	assert.Equal(t, complaints, warnings)
 
 	r = newPatch(kind, "pods", body)
 	r.URL.RawQuery = "fieldValidation=Ignore"
-	reached, err, warnings = follow(t, r, stored, nil)
+	reached, warnings, err = follow(t, r, stored, nil)
 	require.NoError(t, err)
 	assert.True(t, reached)
 	assert.Empty(t, warnings)

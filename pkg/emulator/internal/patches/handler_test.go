@@ -17,7 +17,7 @@ import (
 const limit = 64
 
 // pass sends a request through the handler and returns what comes out behind it.
-func pass(t *testing.T, r *http.Request) (body string, err error, remembered *patch) {
+func pass(t *testing.T, r *http.Request) (body string, remembered *patch, err error) {
 	t.Helper()
 	Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var read []byte
@@ -25,7 +25,7 @@ func pass(t *testing.T, r *http.Request) (body string, err error, remembered *pa
 		body, remembered = string(read), patchFrom(r.Context())
 		require.NoError(t, r.Body.Close())
 	}), limit).ServeHTTP(httptest.NewRecorder(), r)
-	return body, err, remembered
+	return body, remembered, err
 }
 
 func newPatch(kind, resource, body string) *http.Request {
@@ -59,7 +59,7 @@ func TestBodiesPassUnlessTheLibraryWouldStumble(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err, remembered := pass(t, newPatch(tc.kind, tc.resource, tc.body))
+			got, remembered, err := pass(t, newPatch(tc.kind, tc.resource, tc.body))
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, got)
 			if remembered == nil {
@@ -78,7 +78,7 @@ func TestBodyThatBreaksOffIsPassedOnToWhereItBreaks(t *testing.T) {
 	lost := errors.New("connection lost")
 	r := newPatch("application/merge-patch+json", "pods", "")
 	r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"a"`), failure{lost}))
-	body, err, remembered := pass(t, r)
+	body, remembered, err := pass(t, r)
 	assert.Equal(t, `{"a"`, body)
 	require.ErrorIs(t, err, lost)
 	assert.Nil(t, remembered)
@@ -87,7 +87,7 @@ func TestBodyThatBreaksOffIsPassedOnToWhereItBreaks(t *testing.T) {
 func TestOtherRequestsAreNotRead(t *testing.T) {
 	r := newPatch("application/merge-patch+json", "pods", "{")
 	r.Method = http.MethodPut
-	body, err, remembered := pass(t, r)
+	body, remembered, err := pass(t, r)
 	require.NoError(t, err)
 	assert.Equal(t, "{", body)
 	assert.Nil(t, remembered)
