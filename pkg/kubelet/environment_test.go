@@ -38,8 +38,8 @@ func secretKey(name, from, key string, optional bool) corev1.EnvVar {
 	}}}
 }
 
-func wholeConfig(prefix, from string, optional bool) corev1.EnvFromSource {
-	return corev1.EnvFromSource{Prefix: prefix, ConfigMapRef: &corev1.ConfigMapEnvSource{
+func wholeConfig(from string, optional bool) corev1.EnvFromSource {
+	return corev1.EnvFromSource{ConfigMapRef: &corev1.ConfigMapEnvSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: from}, Optional: &optional,
 	}}
 }
@@ -121,7 +121,7 @@ func TestEnvironment(t *testing.T) {
 			want: map[string]string{},
 		},
 		"all keys, which single ones override": {
-			from: []corev1.EnvFromSource{wholeConfig("", "c", false), wholeSecret("S_", "s", false), wholeConfig("", "no", true), wholeSecret("", "no", true)},
+			from: []corev1.EnvFromSource{wholeConfig("c", false), wholeSecret("S_", "s", false), wholeConfig("no", true), wholeSecret("", "no", true)},
 			env:  []corev1.EnvVar{literal("l", "$(k) $(S_k)")},
 			want: map[string]string{"k": "config", "l": "config secret", "S_k": "secret"},
 		},
@@ -147,9 +147,9 @@ func TestEnvironmentThatCannotBeMade(t *testing.T) {
 		"no such key":            {env: []corev1.EnvVar{configKey("A", "c", "no", false)}, want: "couldn't find key no in ConfigMap ns/c"},
 		"no such Secret":         {env: []corev1.EnvVar{secretKey("A", "no", "k", false)}, want: `secret "no" not found`},
 		"no such key of it":      {env: []corev1.EnvVar{secretKey("A", "s", "no", false)}, want: "couldn't find key no in Secret ns/s"},
-		"no ConfigMap as whole":  {from: []corev1.EnvFromSource{wholeConfig("", "no", false)}, want: `configmap "no" not found`},
+		"no ConfigMap as whole":  {from: []corev1.EnvFromSource{wholeConfig("no", false)}, want: `configmap "no" not found`},
 		"no Secret as whole":     {from: []corev1.EnvFromSource{wholeSecret("", "no", false)}, want: `secret "no" not found`},
-		"optional is not broken": {from: []corev1.EnvFromSource{wholeConfig("", "broken", true)}, want: "server is away"},
+		"optional is not broken": {from: []corev1.EnvFromSource{wholeConfig("broken", true)}, want: "server is away"},
 		"no such field":          {env: []corev1.EnvVar{field("A", "spec.hostname")}, want: "unsupported fieldPath: spec.hostname"},
 		"no such resource":       {env: []corev1.EnvVar{amount("A", "", "cpu", "")}, want: "unsupported container resource : cpu"},
 		"no such container":      {env: []corev1.EnvVar{amount("A", "x", "limits.cpu", "")}, want: "container x not found"},

@@ -26,6 +26,9 @@ func (k *Kubelet) heartbeat(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		nodes, err := k.nodes.List(labels.Everything())
+		if err != nil {
+			klog.FromContext(ctx).Error(err, "Listing nodes failed; it is tried again")
+		}
 		for _, node := range nodes {
 			if !k.serves(node.Name) || k.isLost(node.Name) {
 				continue

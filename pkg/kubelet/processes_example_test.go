@@ -37,7 +37,9 @@ func ExampleProcesses() {
 	go func() { ended <- k.Run(ctx) }()
 	defer func() {
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			fmt.Println(err)
+		}
 	}()
 
 	pods := kubernetes.NewForConfigOrDie(server.Config()).CoreV1().Pods("default")

@@ -5,6 +5,7 @@ package kubelet_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,8 +71,8 @@ func program(name string, args []string) int {
 	case "append": // adds a line to a file
 		file, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {
-			fmt.Fprintln(file, args[1])
-			err = file.Close()
+			_, errWrite := fmt.Fprintln(file, args[1])
+			err = errors.Join(errWrite, file.Close())
 		}
 		if err != nil {
 			return 1

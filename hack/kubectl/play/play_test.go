@@ -185,8 +185,11 @@ func TestKubectl(t *testing.T) {
 		c.run("", "delete", "namespace", "scratch", "--timeout=60s")
 		assert.Contains(t, c.refused("", "get", "workloads", "-n", "scratch", "training"), "not found")
 	})
+
+	t.Run("has the logs of processes", func(t *testing.T) { logsOfProcesses(t, built) })
 }
 
+// piJob is the example of Kubernetes' own pages, with fewer digits: some releases of perl cannot do 2000.
 const piJob = `
 apiVersion: batch/v1
 kind: Job
@@ -195,7 +198,7 @@ spec:
   template:
     spec:
       restartPolicy: Never
-      containers: [{name: pi, image: perl, command: [perl, "-Mbignum=bpi", -wle, "print bpi(2000)"]}]
+      containers: [{name: pi, image: perl, command: [perl, "-Mbignum=bpi", -wle, "print bpi(100)"]}]
 `
 
 // twoTries fails the first time. Its containers talk on until their pod is deleted.
@@ -213,11 +216,12 @@ spec:
   - {name: other, image: none, command: [sh, -c, 'exec sleep 1000']}
 `
 
-func TestKubectlLogsOfProcesses(t *testing.T) {
+// logsOfProcesses drives kubectl against a server that runs commands.
+func logsOfProcesses(t *testing.T, built tools) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no signals")
 	}
-	built := build(t)
 	c := client{t, built.kubectl, built.start(t, "--runtime", "process"), t.TempDir()}
 
 	t.Run("a Job that computes", func(t *testing.T) {
@@ -229,7 +233,7 @@ func TestKubectlLogsOfProcesses(t *testing.T) {
 		c.run("", "wait", "job/pi", "--for=condition=Complete", "--timeout=120s")
 		digits := c.run("", "logs", "job/pi")
 		assert.Regexp(t, `^3\.14159265358979\d+\n$`, digits)
-		assert.Len(t, digits, len("3.\n")+1999)
+		assert.Len(t, digits, len("3.\n")+99)
 	})
 
 	t.Run("a pod of several containers and tries", func(t *testing.T) {
