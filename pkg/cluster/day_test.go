@@ -43,6 +43,8 @@ func TestADay(t *testing.T) {
 func dayOptions() cluster.Options {
 	return cluster.Options{
 		Nodes: 2,
+		// Nobody watches the nodes: their Leases would be some 17,000 writes a day, and most of the test's time.
+		Controllers: slices.DeleteFunc(cluster.Controllers(), func(name string) bool { return name == cluster.ControllerNodeLifecycle }),
 		Script: kubelet.ScriptFunc(func(a kubelet.Attempt) kubelet.Outcome {
 			return map[string]kubelet.Outcome{
 				"flaky":  {Duration: 5 * time.Second, ExitCode: 1},
