@@ -50,7 +50,8 @@ func play(ctx context.Context, kube kubernetes.Interface, started chan<- struct{
 			go func() {
 				defer func() { <-tokens }()
 				_, err := kube.CoreV1().Pods(pod.Namespace).Patch(
-					ctx, pod.Name, types.StrategicMergePatchType, []byte(succeeded), metav1.PatchOptions{}, "status")
+					ctx, pod.Name, types.StrategicMergePatchType, []byte(succeeded),
+					metav1.PatchOptions{FieldValidation: metav1.FieldValidationIgnore}, "status")
 				if err != nil && ctx.Err() == nil {
 					select {
 					case failed <- fmt.Errorf("reporting pod %s/%s: %w", pod.Namespace, pod.Name, err):

@@ -129,7 +129,8 @@ func (k *Kubelet) writeStatus(ctx context.Context, r *run, status *corev1.PodSta
 		return nil
 	}
 	written, err := k.kube.CoreV1().Pods(r.pod.Namespace).Patch(
-		ctx, r.pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		ctx, r.pod.Name, types.StrategicMergePatchType, patch,
+		metav1.PatchOptions{FieldValidation: metav1.FieldValidationIgnore}, "status") // fields that are known to be right
 	switch {
 	case err == nil:
 		r.pod = written

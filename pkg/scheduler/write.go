@@ -172,7 +172,7 @@ func (w *writer) patchPodStatus(ctx context.Context, pod *corev1.Pod, status *co
 	patch, err := mergePatch(corev1.Pod{Status: pod.Status}, corev1.Pod{ObjectMeta: meta, Status: *status})
 	if err == nil {
 		_, err = w.scheduler.kube.CoreV1().Pods(pod.Namespace).Patch(
-			ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+			ctx, pod.Name, types.StrategicMergePatchType, patch, unchecked(), "status")
 	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("writing status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -210,7 +210,7 @@ func (w *writer) setCondition(ctx context.Context, key types.NamespacedName, con
 		return fmt.Errorf("writing status of pod group %s: %w", key, err)
 	}
 	written, err := s.muster.SchedulingV1alpha2().PodGroups(key.Namespace).Patch(
-		ctx, key.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		ctx, key.Name, types.StrategicMergePatchType, patch, unchecked(), "status")
 	if err != nil {
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return nil
@@ -233,4 +233,9 @@ func mergePatch[T any](from, to T) ([]byte, error) {
 		return nil, err
 	}
 	return strategicpatch.CreateTwoWayMergePatch(before, after, from)
+}
+
+// unchecked are the options of patches whose fields are known to be right: the server need not look for unknown ones.
+func unchecked() metav1.PatchOptions {
+	return metav1.PatchOptions{FieldValidation: metav1.FieldValidationIgnore}
 }

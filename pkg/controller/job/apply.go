@@ -173,12 +173,17 @@ func finalizerPatch(uid types.UID, version string) map[string]any {
 	return map[string]any{"metadata": metadata}
 }
 
+// unchecked are the options of patches whose fields are known to be right: the server need not look for unknown ones.
+func unchecked() metav1.PatchOptions {
+	return metav1.PatchOptions{FieldValidation: metav1.FieldValidationIgnore}
+}
+
 func (r *reconciler) patchPod(ctx context.Context, pod *corev1.Pod, patch map[string]any) (*corev1.Pod, error) {
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a patch of pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	patched, err := r.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{})
+	patched, err := r.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, body, unchecked())
 	if err != nil {
 		return nil, fmt.Errorf("patching pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

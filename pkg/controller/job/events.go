@@ -231,7 +231,7 @@ func (w *eventWriter) send(ctx context.Context, result *record.EventCorrelateRes
 	var written *corev1.Event
 	var err error
 	if e.Count > 1 {
-		written, err = events.Patch(ctx, e.Name, types.StrategicMergePatchType, result.Patch, metav1.PatchOptions{})
+		written, err = events.Patch(ctx, e.Name, types.StrategicMergePatchType, result.Patch, unchecked())
 	}
 	if e.Count <= 1 || apierrors.IsNotFound(err) {
 		e.ResourceVersion = ""
