@@ -12,10 +12,11 @@
 //     machine-written by hack/update-codegen.sh. pkg/features: the feature gates as a value.
 //   - pkg/core, pkg/batch, pkg/validation, pkg/builder: what pods, Jobs, Workloads and PodGroups mean, as pure
 //     functions: defaults, validation, policies, legal status transitions, and the Workload and PodGroups of a Job.
-//   - pkg/controller/job and its neighbours, pkg/scheduler, pkg/kubelet: the parts that act. They meet only over a
-//     *rest.Config, so each also runs against a real cluster's API server.
+//   - pkg/controller/job and its neighbours (leader election, protection of PodGroups, expiry of Jobs, lost nodes and
+//     their pods), pkg/scheduler, pkg/kubelet: the parts that act. They meet only over a *rest.Config, so each also runs
+//     against a real cluster's API server.
 //   - pkg/emulator: an API server in the caller's process, a real k8s.io/apiserver over a store in memory.
-//   - pkg/cluster: all of it wired, in one call.
+//   - pkg/cluster: all of it wired, in one call; pkg/cluster/clustertest: the same in virtual time, for tests.
 //   - examples: programs to copy from.
 //
 // Where to start: [github.com/musterkube/muster/pkg/cluster] to test a controller against something that behaves,
