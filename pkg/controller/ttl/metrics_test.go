@@ -1,6 +1,7 @@
 package ttl
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,18 +21,18 @@ func TestDeletionsAreTimedFromTheEndOfTheTimeToLive(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		f := newFixture(t, Options{Metrics: registry}, makeJob("j").ttl(60).finished(), makeJob("gone").ttl(60).finished())
 		// The API server has the hiccups when the time is over.
-		broken := true
+		var mended atomic.Bool
 		f.kube.PrependReactor("delete", "jobs", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			name := action.(clienttesting.DeleteAction).GetName()
 			if name == "gone" {
 				return true, nil, apierrors.NewNotFound(jobs.GroupResource(), name)
 			}
-			return broken, nil, apierrors.NewInternalError(assert.AnError)
+			return !mended.Load(), nil, apierrors.NewInternalError(assert.AnError)
 		})
 		f.start(t)
 		after(61 * time.Second)
 		assert.True(t, f.exists(t, "j"))
-		broken = false
+		mended.Store(true)
 		after(time.Minute)
 		require.False(t, f.exists(t, "j"))
 
