@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/controller/job"
@@ -181,17 +181,26 @@ func answerOrdeals() map[string]ordeal {
 
 func withoutGangs() job.Options { return job.Options{Gates: features.KubernetesDefaults()} }
 
-// TestSmallJobsAreNotStarvedByABigOne runs on a client that is throttled, as those of controllers in clusters are: the
+// TestSmallJobsAreNotStarvedByABigOne runs on clients that are throttled, as those of controllers in clusters are: the
 // small Jobs come one after another while the big one is being made.
 func TestSmallJobsAreNotStarvedByABigOne(t *testing.T) {
-	const big, small = 5000, 50
-	late := func(parity bool) (late int) {
+	const big, small = 5000, 100
+	late := func(parity, replicas bool) (late int) {
 		inBubble(t, func(t *testing.T) {
-			w := newWorld(t)
-			config := rest.CopyConfig(w.config)
-			config.QPS, config.Burst = 50, 100
-			w.runWith(config, job.Options{Parity: parity})
+			w := newOrdealWorld(t)
+			w.qps, w.burst = 50, 100
+			if options := (job.Options{Parity: parity}); replicas {
+				w.runReplicas(options)
+			} else {
+				w.runWith(w.wired(&atomic.Bool{}), options)
+			}
+			pass(time.Second)
 			w.create(newJob("big", size(big, big)))
+			pass(5 * time.Second)
+			if replicas {
+				w.kill()
+				w.settle()
+			}
 			for i := range small {
 				pass(300 * time.Millisecond)
 				w.create(newJob(fmt.Sprintf("small-%d", i), nil))
@@ -210,6 +219,7 @@ func TestSmallJobsAreNotStarvedByABigOne(t *testing.T) {
 		})
 		return late
 	}
-	assert.Zero(t, late(false), "small Jobs whose pod came more than 3 s after them")
-	assert.NotZero(t, late(true), "the built-in controller makes them wait")
+	assert.Zero(t, late(false, false), "small Jobs whose pod came more than 3 s after them")
+	assert.Zero(t, late(false, true), "so with two replicas")
+	assert.NotZero(t, late(true, false), "the built-in controller makes them wait")
 }

@@ -52,6 +52,9 @@ type ordealWorld struct {
 	meddle atomic.Pointer[func(*http.Request) (*http.Response, error)]
 	// kill kills the controller that is at work, if there are several.
 	kill func()
+	// qps and burst throttle the clients of controllers; zero does not.
+	qps   float32
+	burst int
 	// rest is how long the world is left alone for controllers to come to rest.
 	rest time.Duration
 }
@@ -79,6 +82,7 @@ func newOrdealWorld(t *testing.T) *ordealWorld {
 // wired returns a config whose requests pass the lag of pods, the meddler and a wire.
 func (w *ordealWorld) wired(cut *atomic.Bool) *rest.Config {
 	config := w.pods.config(w.config)
+	config.QPS, config.Burst = w.qps, w.burst
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			if cut.Load() {
