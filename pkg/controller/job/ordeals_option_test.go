@@ -123,7 +123,7 @@ func optionOrdeals() map[string]ordeal {
 				w.start(pods...)
 				w.remove(metav1.DeleteOptions{}, pods...)
 				w.settle()
-				problem := first(w.owns(j, 0), w.told("j", "Normal WaitingForPodsToEnd Waiting for 1 pods"))
+				problem := first(w.owns(j, 0), w.told("j", "Normal WaitingForPodsToEnd Waiting for the end of 1 deleted pod before"))
 				w.kill()
 				w.fail(pods...)
 				w.settle()

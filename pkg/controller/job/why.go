@@ -62,11 +62,11 @@ func whyWaiting(s *snapshot, d *decision) []event {
 		if s.perIndexLimit() {
 			add(reasonBackoff, "Waiting until %s, when the back-off of the next failed index is over", until)
 		} else {
-			add(reasonBackoff, "Waiting until %s, when the back-off after %d failed pods in a row is over", until, d.backoff.failures)
+			add(reasonBackoff, "Waiting until %s, when the back-off after %s in a row is over", until, countOf(d.backoff.failures, "failed pod"))
 		}
 	}
 	if d.pods.ending > 0 {
-		add(reasonReplacement, "Waiting for %d pods that are being deleted to end before others take their place (podReplacementPolicy Failed)", d.pods.ending)
+		add(reasonReplacement, "Waiting for the end of %s before others take their place (podReplacementPolicy Failed)", countOf(int(d.pods.ending), "deleted pod"))
 	}
 	if d.outcome != nil && d.tally.terminating+int32(len(d.pods.delete)) > 0 {
 		add(reasonOutcomePending, "Job gets the condition %s when all pods that are being deleted have ended", d.outcome.final())
@@ -75,6 +75,14 @@ func whyWaiting(s *snapshot, d *decision) []event {
 		add(reasonGangWaits, "PodGroup %s waits to be scheduled: %s: %s", s.gang.group.Name, c.Reason, c.Message)
 	}
 	return events
+}
+
+// countOf returns a number of things in words.
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // unscheduled returns the condition of a PodGroup that finds no room, nil for any other.
