@@ -99,6 +99,9 @@ func count(s *snapshot) *tally {
 		t.listedSucceeded.Insert(listed.Succeeded...)
 		t.listedFailed.Insert(listed.Failed...)
 	}
+	if s.indexed() {
+		t.recorded, t.completed = completedIndexes(s)
+	}
 	for _, pod := range s.pods {
 		switch {
 		case core.PodActive(pod):
@@ -114,7 +117,6 @@ func count(s *snapshot) *tally {
 	t.succeeded = s.job.Status.Succeeded + int32(len(t.newSucceeded)+len(t.listedSucceeded))
 	t.failed = s.job.Status.Failed + int32(t.countedFailures(s)+len(t.listedFailed))
 	if s.indexed() {
-		t.recorded, t.completed = completedIndexes(s)
 		t.succeeded = int32(t.completed.Len())
 	}
 	if s.perIndexLimit() {
@@ -139,19 +141,19 @@ func (t *tally) countFinished(s *snapshot, pod *corev1.Pod) {
 	if pod.Status.Phase == corev1.PodSucceeded && !t.listedSucceeded.Has(pod.UID) {
 		t.newSucceeded = append(t.newSucceeded, pod)
 	}
-	if batch.PodFailed(s.job, pod) && !t.listedFailed.Has(pod.UID) && !s.indexIsDone(pod) {
+	if batch.PodFailed(s.job, pod) && !t.listedFailed.Has(pod.UID) && !t.indexIsDone(s, pod) {
 		t.newFailed = append(t.newFailed, pod)
 	}
 }
 
 // indexIsDone reports whether the status holds the index of a pod as completed. Whatever becomes of the pod then: it is
 // the one that completed it, or one too many.
-func (s *snapshot) indexIsDone(pod *corev1.Pod) bool {
+func (t *tally) indexIsDone(s *snapshot, pod *corev1.Pod) bool {
 	if !s.better.firstVerdict || !s.indexed() {
 		return false
 	}
 	index, valid := s.validIndex(pod)
-	return valid && batch.ReadIndexSet(s.job.Status.CompletedIndexes, s.completions()).Has(index)
+	return valid && t.recorded.Has(index)
 }
 
 // countedFailures is the number of new failures that no rule of a pod failure policy lets pass.

@@ -39,7 +39,7 @@ func (p *statusPlan) track(s *snapshot, t *tally) {
 		}
 		p.release = append(p.release, pod)
 		switch {
-		case s.better.firstVerdict && t.listedSucceeded.Has(pod.UID), s.indexIsDone(pod):
+		case s.better.firstVerdict && t.listedSucceeded.Has(pod.UID), t.indexIsDone(s, pod):
 			// It has been taken into account as succeeded, whatever it says now.
 		case pod.Status.Phase == corev1.PodSucceeded && !t.listedFailed.Has(pod.UID):
 			indexes += p.listSuccess(s, t, pod)
