@@ -84,7 +84,9 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 	s.release = append(s.release, func() { destroy(served) })
-	admit, err := admission.New(admission.Config{Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission})
+	admit, err := admission.New(admission.Config{
+		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
+	})
 	if err != nil {
 		return err
 	}
