@@ -27,7 +27,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/cluster"
-	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
@@ -95,13 +94,7 @@ func warn(stderr io.Writer, texts []string) {
 }
 
 func startCluster(ctx context.Context, opts options, script kubelet.Script) (*cluster.Cluster, error) {
-	return cluster.Start(ctx, cluster.Options{
-		Nodes:        opts.nodes,
-		NodeCapacity: opts.nodeCapacity(),
-		Script:       script,
-		Runtime:      opts.containers(),
-		Job:          job.Options{PodBackoff: opts.backoff},
-	})
+	return cluster.Start(ctx, opts.cluster(script))
 }
 
 // syncWriter lets the goroutine that tells what happens and the one that reports write to the same place.
@@ -128,6 +121,7 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 	if opts.output != outputText {
 		progress = stderr
 	}
+	fmt.Fprint(progress, opts.lossNote())
 	f, err := follow(ctx, clients, time.Now(), progress)
 	if err != nil {
 		return quit(ctx, stderr, err, exitFailed)
@@ -144,7 +138,12 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 	case err != nil:
 		return quit(ctx, stderr, err, exitUsage)
 	}
+	lose, endLosses := context.WithCancel(ctx)
+	missed := make(chan []loss, 1)
+	go func() { missed <- loseNodes(lose, opts.losses, c.Kubelet(), f.say) }()
 	end := waitForEnd(ctx, c, f, created.made, opts.timeout)
+	endLosses()
+	notLost := <-missed
 	if err := f.drain(context.WithoutCancel(ctx), clients); err != nil {
 		complain(stderr, err)
 		return exitFailed
@@ -159,6 +158,7 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 	}
 	clients.printLogs(context.WithoutCancel(ctx), progress, opts.logs)
 	warn(stderr, rehearsal.unplayed(r))
+	warn(stderr, missedLosses(notLost))
 	switch {
 	case r.Done:
 		return exitDone
