@@ -43,6 +43,8 @@ type options struct {
 	losses      []loss
 	nodeGrace   time.Duration // 0 for the cluster's own
 	toleration  time.Duration // below 0 for the cluster's own
+	timeline    string // file to draw into, if any
+	title       string // of the drawing
 	output      string
 	timeout     time.Duration
 	runtime     string
@@ -75,6 +77,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&opts.nodeGrace, "node-grace", 0, "how long a node may be silent until it is taken for lost (default: as on a real cluster 50s; with --lose 4s, or more with many nodes)")
 	flags.DurationVar(&opts.toleration, "toleration", -1, "how long pods stay on a lost node, in whole seconds, unless they say so themselves (default: as on a real cluster 5m; with --lose 3s)")
 	flags.Lookup("toleration").DefValue = "0s" // the default is told in words
+	flags.StringVar(&opts.timeline, "timeline", "", "file to draw what each pod did over time into, as an SVG, such as timeline.svg")
 	flags.StringVarP(&opts.output, "output", "o", outputText, "form of the report: text, json or yaml")
 	flags.StringVar(&opts.runtime, "runtime", runtimeScript, "script plays the containers; process runs their commands on this machine, isolated from nothing")
 	flags.IntVar(&opts.logs, "logs", 0, "show the last so many lines that each container of the pods that are there at the end has written (default: 10 with --runtime process)")
@@ -88,6 +91,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	if extra := flags.Args(); len(extra) > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q: manifests are named with -f", extra[0])
 	}
+	opts.title = drawingTitle(args)
 	var err error
 	if opts.nodeCPU, err = resource.ParseQuantity(nodeCPU); err != nil || opts.nodeCPU.Sign() <= 0 {
 		return options{}, fmt.Errorf("--node-cpu %q: want a quantity above 0, such as 4 or 500m", nodeCPU)
@@ -135,6 +139,9 @@ func (o options) check() error {
 		return fmt.Errorf("--logs %d: want 0 or more", o.logs)
 	case !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output):
 		return fmt.Errorf("--output %q: want text, json or yaml", o.output)
+	}
+	if err := checkDrawing(o.timeline); err != nil {
+		return err
 	}
 	return o.checkLosses()
 }

@@ -156,6 +156,10 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		complain(stderr, fmt.Errorf("writing the report: %w", err))
 		return exitFailed
 	}
+	if err := f.draw(opts); err != nil {
+		complain(stderr, err)
+		return exitFailed
+	}
 	clients.printLogs(context.WithoutCancel(ctx), progress, opts.logs)
 	warn(stderr, rehearsal.unplayed(r))
 	warn(stderr, missedLosses(notLost))
