@@ -45,11 +45,19 @@ type options struct {
 	toleration  time.Duration // below 0 for the cluster's own
 	timeline    string // file to draw into, if any
 	title       string // of the drawing
+	progress    string
 	output      string
 	timeout     time.Duration
 	runtime     string
 	logs        int
 }
+
+// When live progress is shown.
+const (
+	progressAuto   = "auto"
+	progressAlways = "always"
+	progressNever  = "never"
+)
 
 // What containers run in.
 const (
@@ -78,6 +86,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&opts.toleration, "toleration", -1, "how long pods stay on a lost node, in whole seconds, unless they say so themselves (default: as on a real cluster 5m; with --lose 3s)")
 	flags.Lookup("toleration").DefValue = "0s" // the default is told in words
 	flags.StringVar(&opts.timeline, "timeline", "", "file to draw what each pod did over time into, as an SVG, such as timeline.svg")
+	flags.StringVar(&opts.progress, "progress", progressAuto, "whether to show below the lines how far everything has come: auto does on a terminal, with the report as text; always or never. NO_COLOR is heeded")
 	flags.StringVarP(&opts.output, "output", "o", outputText, "form of the report: text, json or yaml")
 	flags.StringVar(&opts.runtime, "runtime", runtimeScript, "script plays the containers; process runs their commands on this machine, isolated from nothing")
 	flags.IntVar(&opts.logs, "logs", 0, "show the last so many lines that each container of the pods that are there at the end has written (default: 10 with --runtime process)")
@@ -139,6 +148,8 @@ func (o options) check() error {
 		return fmt.Errorf("--logs %d: want 0 or more", o.logs)
 	case !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output):
 		return fmt.Errorf("--output %q: want text, json or yaml", o.output)
+	case !slices.Contains([]string{progressAuto, progressAlways, progressNever}, o.progress):
+		return fmt.Errorf("--progress %q: want auto, always or never", o.progress)
 	}
 	if err := checkDrawing(o.timeline); err != nil {
 		return err

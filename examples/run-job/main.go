@@ -103,6 +103,13 @@ type syncWriter struct {
 	out io.Writer
 }
 
+// redirect has what is written from now on go somewhere else.
+func (w *syncWriter) redirect(out io.Writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = out
+}
+
 // Write implements io.Writer.
 func (w *syncWriter) Write(text []byte) (int, error) {
 	w.mu.Lock()
@@ -117,10 +124,11 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		return quit(ctx, stderr, err, exitFailed)
 	}
 	// Structured output owns stdout, so that it can be piped; the lines of progress then go to stderr.
-	progress := stdout
+	shown := stdout
 	if opts.output != outputText {
-		progress = stderr
+		shown = stderr
 	}
+	progress := &syncWriter{out: shown}
 	fmt.Fprint(progress, opts.lossNote())
 	f, err := follow(ctx, clients, time.Now(), progress)
 	if err != nil {
@@ -138,6 +146,11 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 	case err != nil:
 		return quit(ctx, stderr, err, exitUsage)
 	}
+	hide, err := f.showLive(opts, progress)
+	if err != nil {
+		return quit(ctx, stderr, err, exitFailed)
+	}
+	defer hide()
 	lose, endLosses := context.WithCancel(ctx)
 	missed := make(chan []loss, 1)
 	go func() { missed <- loseNodes(lose, opts.losses, c.Kubelet(), f.say) }()
@@ -149,6 +162,7 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		return exitFailed
 	}
 	f.stop()
+	hide()
 
 	r := f.report(created.made)
 	r.explain(f.world, created.made, end, time.Now(), opts.backoff)
