@@ -43,8 +43,8 @@ type options struct {
 	losses      []loss
 	nodeGrace   time.Duration // 0 for the cluster's own
 	toleration  time.Duration // below 0 for the cluster's own
-	timeline    string // file to draw into, if any
-	title       string // of the drawing
+	timeline    string        // file to draw into, if any
+	title       string        // of the drawing
 	progress    string
 	output      string
 	timeout     time.Duration

@@ -138,25 +138,15 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 
 	created := clients.create(ctx, docs)
 	warn(stderr, created.warnings)
-	switch err := errors.Join(append(created.failed, created.wrong...)...); {
-	case ctx.Err() != nil:
-		return quit(ctx, stderr, errInterrupted, exitInterrupted)
-	case len(created.failed) > 0:
-		return quit(ctx, stderr, err, exitFailed)
-	case err != nil:
-		return quit(ctx, stderr, err, exitUsage)
+	if err := errors.Join(append(created.failed, created.wrong...)...); err != nil || ctx.Err() != nil {
+		return quit(ctx, stderr, err, created.code())
 	}
 	hide, err := f.showLive(opts, progress)
 	if err != nil {
 		return quit(ctx, stderr, err, exitFailed)
 	}
 	defer hide()
-	lose, endLosses := context.WithCancel(ctx)
-	missed := make(chan []loss, 1)
-	go func() { missed <- loseNodes(lose, opts.losses, c.Kubelet(), f.say) }()
-	end := waitForEnd(ctx, c, f, created.made, opts.timeout)
-	endLosses()
-	notLost := <-missed
+	end, missed := followToEnd(ctx, c, f, created.made, opts)
 	if err := f.drain(context.WithoutCancel(ctx), clients); err != nil {
 		complain(stderr, err)
 		return exitFailed
@@ -176,7 +166,7 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 	}
 	clients.printLogs(context.WithoutCancel(ctx), progress, opts.logs)
 	warn(stderr, rehearsal.unplayed(r))
-	warn(stderr, missedLosses(notLost))
+	warn(stderr, missedLosses(missed))
 	switch {
 	case r.Done:
 		return exitDone
@@ -187,6 +177,19 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		complain(stderr, errors.New(r.Reason))
 		return exitFailed
 	}
+}
+
+// followToEnd returns when everything has ended, having lost nodes meanwhile as the flags say. It returns why it was not
+// waited for any longer, if it was not, and the losses that did not come to it.
+func followToEnd(ctx context.Context, c *cluster.Cluster, f *follower, made []*unstructured.Unstructured, opts options) (end string, missed []loss) {
+	losing, stopLosing := context.WithCancel(ctx)
+	defer stopLosing()
+	var parts sync.WaitGroup
+	parts.Go(func() { missed = loseNodes(losing, opts.losses, c.Kubelet(), f.say) })
+	end = waitForEnd(ctx, c, f, made, opts.timeout)
+	stopLosing()
+	parts.Wait()
+	return end, missed
 }
 
 // waitForEnd returns when everything that runs has ended, and otherwise says why it was not waited for any longer.

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the picture in docs anew")
 
 // gangsArgs is what the picture in docs shows.
 func gangsArgs() []string {
-	return []string{"-f", "gangs.yaml", "--nodes", "2", "--pod-duration", "8s", "--fail", "2=1"}
+	return []string{"-f", "gangs.yaml", "--nodes", "2", "--pod-duration", "8s", "--fail", "2=1", "--backoff", "2s"}
 }
 
 // drawInBubble plays a manifest in virtual time and returns the picture of it.
@@ -60,7 +60,7 @@ func TestThePictureInTheDocs(t *testing.T) {
 	picture = sameNames(picture)
 	file := filepath.Join("..", "..", "docs", "gang-timeline.svg")
 	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755)) //nolint:gosec // as of all folders of the repository
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))     //nolint:gosec // as of all folders of the repository
 		require.NoError(t, os.WriteFile(file, []byte(picture), 0o644)) //nolint:gosec // it is to be shown
 	}
 	want, err := os.ReadFile(file)

@@ -46,19 +46,7 @@ func describe(l life.Life) string {
 			sentences = append(sentences, fmt.Sprintf("And %d more.", len(l.Sections)-i))
 			break
 		}
-		text := s.Name
-		if s.Note != "" {
-			text += ": " + s.Note
-		}
-		if len(s.Pods) > 0 {
-			text += fmt.Sprintf("; pods: %s", life.Count(s.Pods))
-		}
-		for _, m := range s.Marks {
-			if m.Kind == life.Admitted {
-				text += fmt.Sprintf("; gang admitted at %s", seconds(m.At))
-			}
-		}
-		sentences = append(sentences, text+".")
+		sentences = append(sentences, describeSection(s))
 	}
 	for _, m := range l.Nodes {
 		if m.Kind == life.Bad {
@@ -66,6 +54,23 @@ func describe(l life.Life) string {
 		}
 	}
 	return strings.Join(sentences, " ")
+}
+
+func describeSection(s life.Section) string {
+	text := s.Name
+	if s.Note != "" {
+		text += ": " + s.Note
+	}
+	parts := []string{text}
+	if len(s.Pods) > 0 {
+		parts = append(parts, fmt.Sprintf("pods: %s", life.Count(s.Pods)))
+	}
+	for _, m := range s.Marks {
+		if m.Kind == life.Admitted {
+			parts = append(parts, fmt.Sprintf("gang admitted at %s", seconds(m.At)))
+		}
+	}
+	return strings.Join(parts, "; ") + "."
 }
 
 func plural(pods int) string {
