@@ -3,12 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/musterkube/muster/examples/run-job/internal/life"
 	"github.com/musterkube/muster/examples/run-job/internal/progress"
@@ -60,11 +61,7 @@ func (f *follower) progress() progress.State {
 	f.telling.Lock()
 	defer f.telling.Unlock()
 	state := progress.State{Elapsed: time.Since(f.start)}
-	for _, node := range all[*corev1.Node](f.world) {
-		if nodeReady(node).Status != corev1.ConditionTrue {
-			state.NotReady = append(state.NotReady, node.Name)
-		}
-	}
+	state.NotReady = slices.Sorted(maps.Keys(f.record.notReady))
 	for _, key := range f.record.order {
 		s := f.record.sections[key]
 		part := progress.Job{Name: s.name}

@@ -21,6 +21,7 @@ import (
 // record keeps the life of every pod, also of those that are gone, with what happened to their Jobs.
 type record struct {
 	nodes    []life.Mark
+	notReady map[string]bool // the names of such nodes; of many pods to look each node up would take long
 	sections map[types.UID]*section
 	order    []types.UID // of the sections, as they came up
 	pods     map[types.UID]*podRecord
@@ -40,7 +41,7 @@ type podRecord struct {
 }
 
 func newRecord() *record {
-	return &record{sections: map[types.UID]*section{}, pods: map[types.UID]*podRecord{}}
+	return &record{notReady: map[string]bool{}, sections: map[types.UID]*section{}, pods: map[types.UID]*podRecord{}}
 }
 
 // loners is the key of the section of pods that are in no Job and no pod group.
@@ -54,9 +55,17 @@ func (r *record) observe(w *world, o observation) {
 	case *corev1.Pod:
 		r.observePod(w, object, o)
 	case *corev1.Node:
+		before := r.notReady[object.Name]
+		delete(r.notReady, object.Name)
+		if !o.deleted && nodeReady(object).Status != corev1.ConditionTrue {
+			r.notReady[object.Name] = true
+		}
+		if before == r.notReady[object.Name] {
+			return
+		}
 		for uid, p := range r.pods {
 			if pod := withUID[*corev1.Pod](w, uid); p.node == object.Name && pod != nil {
-				p.spans = life.Enter(p.spans, stateOf(w, pod), time.Duration(o.at))
+				p.spans = life.Enter(p.spans, r.stateOf(pod), time.Duration(o.at))
 			}
 		}
 	}
@@ -74,7 +83,7 @@ func (r *record) observePod(w *world, pod *corev1.Pod, o observation) {
 		s.pods = append(s.pods, p)
 	}
 	p.node = pod.Spec.NodeName
-	state := stateOf(w, pod)
+	state := r.stateOf(pod)
 	if state == life.Failed {
 		p.note = "Failed"
 		if code := exitCode(pod); code != nil {
@@ -88,13 +97,13 @@ func (r *record) observePod(w *world, pod *corev1.Pod, o observation) {
 }
 
 // stateOf is what a pod does, as far as the API server knows.
-func stateOf(w *world, pod *corev1.Pod) life.State {
+func (r *record) stateOf(pod *corev1.Pod) life.State {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
 		return life.Succeeded
 	case core.PodFinished(pod):
 		return life.Failed
-	case pod.Spec.NodeName != "" && nodeNotReady(w, pod) != "":
+	case pod.Spec.NodeName != "" && r.notReady[pod.Spec.NodeName]:
 		return life.Lost
 	case pod.DeletionTimestamp != nil:
 		return life.Terminating
