@@ -58,7 +58,7 @@ func TestThePictureInTheDocs(t *testing.T) {
 	picture, res := drawInBubble(t, string(manifest), gangsArgs()...)
 	require.Equal(t, exitDone, res.code, res.stderr)
 	picture = sameNames(picture)
-	file := filepath.Join("..", "..", "docs", "gang-timeline.svg")
+	const file = "gangs.svg"
 	if *update {
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))     //nolint:gosec // as of all folders of the repository
 		require.NoError(t, os.WriteFile(file, []byte(picture), 0o644)) //nolint:gosec // it is to be shown
