@@ -80,6 +80,7 @@ func isBookkeeping(obj, before runtime.Object) bool {
 	changed.SetOwnerReferences(stored.GetOwnerReferences())
 	changed.SetFinalizers(stored.GetFinalizers())
 	changed.SetManagedFields(stored.GetManagedFields())
+	copied.GetObjectKind().SetGroupVersionKind(before.GetObjectKind().GroupVersionKind())
 	return equality.Semantic.DeepEqual(copied, before)
 }
 
