@@ -187,7 +187,7 @@ func TestServiceAccountsHaveTokens(t *testing.T) {
 	require.True(t, apierrors.IsUnauthorized(err), "another account of the same name: %v", err)
 }
 
-func createAccount(t *testing.T, client kubernetes.Interface, name string) *corev1.ServiceAccount {
+func createAccount(t testing.TB, client kubernetes.Interface, name string) *corev1.ServiceAccount {
 	t.Helper()
 	account, err := client.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: objectMeta(name)}, metav1.CreateOptions{})
 	require.NoError(t, err)
