@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,11 +63,25 @@ type private struct {
 type Issuer struct {
 	clock clock.PassiveClock
 	key   func() (*ecdsa.PrivateKey, error)
+
+	mu sync.Mutex
+	// verified are tokens by their digests whose signatures were found to be right, which they stay. Checking one takes
+	// longer than all the rest of a small request.
+	verified map[[sha256.Size]byte]signed
 }
+
+// signed is what a token says.
+type signed struct {
+	public jwt.Claims
+	own    private
+}
+
+// maxVerified is how many tokens are kept as verified. When there are more, all are forgotten.
+const maxVerified = 1024
 
 // New returns an issuer that tells the time by clock. Its key is made with the first token.
 func New(clock clock.PassiveClock) *Issuer {
-	return &Issuer{clock: clock, key: sync.OnceValues(func() (*ecdsa.PrivateKey, error) {
+	return &Issuer{clock: clock, verified: map[[sha256.Size]byte]signed{}, key: sync.OnceValues(func() (*ecdsa.PrivateKey, error) {
 		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	})}
 }
@@ -103,18 +118,9 @@ func (i *Issuer) Read(token string, audiences []string) (Claims, error) {
 	if strings.Count(token, ".") != 2 {
 		return Claims{}, ErrNotOurs // spares what is surely no JWT the making of a key
 	}
-	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	public, own, err := i.verify(token)
 	if err != nil {
-		return Claims{}, ErrNotOurs
-	}
-	key, err := i.key()
-	if err != nil {
-		return Claims{}, fmt.Errorf("making the key of tokens: %w", err)
-	}
-	var public jwt.Claims
-	var own private
-	if err := parsed.Claims(&key.PublicKey, &public, &own); err != nil || public.Issuer != Name {
-		return Claims{}, ErrNotOurs
+		return Claims{}, err
 	}
 	switch err := public.ValidateWithLeeway(jwt.Expected{Time: i.clock.Now()}, jwt.DefaultLeeway); {
 	case errors.Is(err, jwt.ErrExpired):
@@ -133,4 +139,33 @@ func (i *Issuer) Read(token string, audiences []string) (Claims, error) {
 		return Claims{}, fmt.Errorf("token audiences %q is invalid for the target audiences %q", []string(public.Audience), audiences)
 	}
 	return claims, nil
+}
+
+// verify returns what a token says if this issuer signed it.
+func (i *Issuer) verify(token string) (jwt.Claims, private, error) {
+	digest := sha256.Sum256([]byte(token))
+	i.mu.Lock()
+	known, ok := i.verified[digest]
+	i.mu.Unlock()
+	if ok {
+		return known.public, known.own, nil
+	}
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		return jwt.Claims{}, private{}, ErrNotOurs
+	}
+	key, err := i.key()
+	if err != nil {
+		return jwt.Claims{}, private{}, fmt.Errorf("making the key of tokens: %w", err)
+	}
+	if err := parsed.Claims(&key.PublicKey, &known.public, &known.own); err != nil || known.public.Issuer != Name {
+		return jwt.Claims{}, private{}, ErrNotOurs
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.verified) >= maxVerified {
+		clear(i.verified)
+	}
+	i.verified[digest] = known
+	return known.public, known.own, nil
 }
