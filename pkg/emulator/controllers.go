@@ -27,7 +27,7 @@ const (
 	// ControllerNamespace empties namespaces that are being deleted.
 	ControllerNamespace = "namespace"
 	// ControllerClusterRoleAggregation fills in the rules of ClusterRoles that aggregate others. It works within the
-	// writes of ClusterRoles: their answers come when all rules are in line.
+	// writes of ClusterRoles: their answers come when all rules are in line. Those of the default policy are so from the start.
 	ControllerClusterRoleAggregation = "clusterrole-aggregation"
 )
 

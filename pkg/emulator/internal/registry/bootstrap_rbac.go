@@ -3,6 +3,9 @@ package registry
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,16 +16,19 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/rbac/bootstrap"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/rbac"
 )
 
-// Fields that the server owns of the roles and bindings that it makes.
-const (
-	roleFields       = `{` + markFields + `,"f:rules":{}}`
-	aggregatedFields = `{"f:aggregationRule":{".":{},"f:clusterRoleSelectors":{}},` + markFields + `}`
-	bindingFields    = `{` + markFields + `,"f:roleRef":{},"f:subjects":{}}`
-	markFields       = `"f:metadata":{"f:annotations":{".":{},"f:rbac.authorization.kubernetes.io/autoupdate":{}},` +
-		`"f:labels":{".":{},"f:kubernetes.io/bootstrapping":{}}}`
-)
+// ownedFields are the fields of a role or binding that the server makes, with a value of its own for each of names.
+func ownedFields(labels map[string]string, names ...string) string {
+	metadata := `"f:metadata":{"f:annotations":{".":{},"f:rbac.authorization.kubernetes.io/autoupdate":{}},"f:labels":{".":{}`
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		metadata += `,"f:` + label + `":{}`
+	}
+	names = append(names, metadata+"}}")
+	slices.Sort(names)
+	return "{" + strings.Join(names, ",") + "}"
+}
 
 // unaggregated is a storage that can create without seeing to what follows for other objects.
 type unaggregated interface{ Unaggregated() rest.Creater }
@@ -36,8 +42,8 @@ func BootstrapRBAC(ctx context.Context, storages map[schema.GroupVersion]map[str
 	}
 	served := storages[rbacv1.SchemeGroupVersion]
 	now := metav1.NewTime(clock.RealClock{}.Now())
-	write := func(resource string, obj runtime.Object, meta *metav1.ObjectMeta, fields string) error {
-		meta.ManagedFields = managed(now, rbacv1.SchemeGroupVersion.String(), fields)
+	write := func(resource string, obj runtime.Object, meta *metav1.ObjectMeta, fields ...string) error {
+		meta.ManagedFields = append(meta.ManagedFields, managed(now, rbacv1.SchemeGroupVersion.String(), ownedFields(meta.Labels, fields...))...)
 		storage := served[resource]
 		if whole, ok := storage.(unaggregated); ok {
 			storage = whole.Unaggregated().(rest.Storage)
@@ -48,28 +54,38 @@ func BootstrapRBAC(ctx context.Context, storages map[schema.GroupVersion]map[str
 		return nil
 	}
 	for _, role := range objects.ClusterRoles {
-		fields := roleFields
+		fields := `"f:rules":{}`
 		if role.AggregationRule != nil {
-			fields = aggregatedFields
+			fields = `"f:aggregationRule":{".":{},"f:clusterRoleSelectors":{}}`
+			role.ManagedFields = rbac.WithAggregator(nil, now)
 		}
 		if err := write("clusterroles", role, &role.ObjectMeta, fields); err != nil {
 			return err
 		}
 	}
 	for _, binding := range objects.ClusterRoleBindings {
-		if err := write("clusterrolebindings", binding, &binding.ObjectMeta, bindingFields); err != nil {
+		if err := write("clusterrolebindings", binding, &binding.ObjectMeta, bindingFields(binding.Subjects)...); err != nil {
 			return err
 		}
 	}
 	for _, role := range objects.Roles {
-		if err := write("roles", role, &role.ObjectMeta, roleFields); err != nil {
+		if err := write("roles", role, &role.ObjectMeta, `"f:rules":{}`); err != nil {
 			return err
 		}
 	}
 	for _, binding := range objects.RoleBindings {
-		if err := write("rolebindings", binding, &binding.ObjectMeta, bindingFields); err != nil {
+		if err := write("rolebindings", binding, &binding.ObjectMeta, bindingFields(binding.Subjects)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bindingFields are the fields of a binding with subjects.
+func bindingFields(subjects []rbacv1.Subject) []string {
+	fields := []string{`"f:roleRef":{}`}
+	if len(subjects) > 0 {
+		fields = append(fields, `"f:subjects":{}`)
+	}
+	return fields
 }

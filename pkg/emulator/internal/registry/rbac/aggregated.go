@@ -3,6 +3,7 @@ package rbac
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/dryrun"
+	"k8s.io/utils/clock"
 
 	policy "github.com/musterkube/muster/pkg/emulator/internal/rbac"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
@@ -20,6 +22,7 @@ import (
 // aggregated keeps the rules of ClusterRoles that aggregate others in line with each write.
 type aggregated struct {
 	guarded
+	clock clock.PassiveClock
 	// settling is held from reading the roles to writing what follows from them, so that the last to write has seen all.
 	settling sync.Mutex
 }
@@ -99,6 +102,7 @@ func (a *aggregated) settle(ctx context.Context) error {
 		info := rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, stored runtime.Object) (runtime.Object, error) {
 			role := stored.DeepCopyObject().(*rbacv1.ClusterRole)
 			role.Rules = rules
+			role.ManagedFields = WithAggregator(role.ManagedFields, metav1.NewTime(a.clock.Now()))
 			return role, nil
 		})
 		// Past the guard: who may label a role so that another takes its rules in was asked when that was made.
@@ -108,6 +112,19 @@ func (a *aggregated) settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// aggregator is who applies the rules of aggregated roles in a cluster.
+const aggregator = "clusterrole-aggregation-controller"
+
+// WithAggregator returns managed fields with the controller of Kubernetes that aggregates roles as one who applied the
+// rules at a time.
+func WithAggregator(fields []metav1.ManagedFieldsEntry, at metav1.Time) []metav1.ManagedFieldsEntry {
+	fields = slices.DeleteFunc(slices.Clone(fields), func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == aggregator })
+	return slices.Insert(fields, 0, metav1.ManagedFieldsEntry{
+		Manager: aggregator, Operation: metav1.ManagedFieldsOperationApply, APIVersion: rbacv1.SchemeGroupVersion.String(), Time: &at,
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:rules":{}}`),
+	})
 }
 
 // Unaggregated returns a storage of the same objects that leaves the rules of others as they are, for roles whose rules

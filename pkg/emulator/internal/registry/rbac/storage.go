@@ -54,7 +54,7 @@ func New(c resource.Config) (map[string]rest.Storage, error) {
 				if access.KeepAggregated {
 					return &plain
 				}
-				return &aggregated{guarded: plain}
+				return &aggregated{guarded: plain, clock: c.Clock}
 			},
 		},
 		{

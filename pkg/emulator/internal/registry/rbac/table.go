@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	rbacv1beta1 "k8s.io/api/rbac/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/clock"
@@ -12,15 +11,18 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
+// unresolved ends the descriptions of the role of a binding.
+const unresolved = " If the RoleRef cannot be resolved, the Authorizer must return an error."
+
 func newRoleBindingTable(now clock.PassiveClock) rest.TableConvertor {
-	return resource.NewTable(bindingColumns(rbacv1beta1.RoleBinding{}.SwaggerDoc()["roleRef"], "roleBinding"),
+	return resource.NewTable(bindingColumns("RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace."+unresolved, "roleBinding"),
 		func(binding *rbacv1.RoleBinding) resource.Row {
 			return bindingRow(now, &binding.ObjectMeta, binding.RoleRef, binding.Subjects)
 		})
 }
 
 func newClusterRoleBindingTable(now clock.PassiveClock) rest.TableConvertor {
-	return resource.NewTable(bindingColumns(rbacv1beta1.ClusterRoleBinding{}.SwaggerDoc()["roleRef"], "clusterRoleBinding"),
+	return resource.NewTable(bindingColumns("RoleRef can only reference a ClusterRole in the global namespace."+unresolved, "clusterRoleBinding"),
 		func(binding *rbacv1.ClusterRoleBinding) resource.Row {
 			return bindingRow(now, &binding.ObjectMeta, binding.RoleRef, binding.Subjects)
 		})
