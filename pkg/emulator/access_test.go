@@ -187,9 +187,9 @@ func TestServiceAccountsHaveTokens(t *testing.T) {
 	require.True(t, apierrors.IsUnauthorized(err), "another account of the same name: %v", err)
 }
 
-func createAccount(t testing.TB, client kubernetes.Interface, name string) *corev1.ServiceAccount {
-	t.Helper()
-	account, err := client.CoreV1().ServiceAccounts("default").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: objectMeta(name)}, metav1.CreateOptions{})
-	require.NoError(t, err)
+func createAccount(tb testing.TB, client kubernetes.Interface, name string) *corev1.ServiceAccount {
+	tb.Helper()
+	account, err := client.CoreV1().ServiceAccounts("default").Create(tb.Context(), &corev1.ServiceAccount{ObjectMeta: objectMeta(name)}, metav1.CreateOptions{})
+	require.NoError(tb, err)
 	return account
 }

@@ -294,7 +294,7 @@ func TestDefaultPolicyIsThereWithRBACOnly(t *testing.T) {
 		require.Len(t, role.ManagedFields, 2)
 		assert.Equal(t, "clusterrole-aggregation-controller", role.ManagedFields[0].Manager)
 	}
-	for _, name := range strings.Fields("cluster-admin admin edit view system:discovery system:basic-user system:public-info-viewer system:controller:job-controller") {
+	for name := range strings.FieldsSeq("cluster-admin admin edit view system:discovery system:basic-user system:public-info-viewer system:controller:job-controller") {
 		assert.True(t, names[name], name)
 	}
 }

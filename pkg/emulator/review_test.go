@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/emulator"
 )
@@ -30,10 +31,10 @@ func review(t *testing.T, client kubernetes.Interface, token string, audiences .
 	return answer.Status
 }
 
-// issue returns a token of a ServiceAccount in the namespace default.
-func issue(t *testing.T, client kubernetes.Interface, name string, spec authenticationv1.TokenRequestSpec) *authenticationv1.TokenRequest {
+// issue returns a token of the ServiceAccount sa in the namespace default.
+func issue(t *testing.T, client kubernetes.Interface, spec authenticationv1.TokenRequestSpec) *authenticationv1.TokenRequest {
 	t.Helper()
-	request, err := client.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), name, &authenticationv1.TokenRequest{Spec: spec}, metav1.CreateOptions{})
+	request, err := client.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "sa", &authenticationv1.TokenRequest{Spec: spec}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	return request
 }
@@ -52,7 +53,7 @@ func TestTokenReviews(t *testing.T) {
 	require.EqualError(t, err, "token is required for TokenReview in authentication")
 
 	createAccount(t, client, "sa")
-	token := issue(t, client, "sa", authenticationv1.TokenRequestSpec{}).Status.Token
+	token := issue(t, client, authenticationv1.TokenRequestSpec{}).Status.Token
 	status := review(t, client, token)
 	assert.True(t, status.Authenticated, status.Error)
 	assert.Equal(t, "system:serviceaccount:default:sa", status.User.Username)
@@ -61,7 +62,7 @@ func TestTokenReviews(t *testing.T) {
 	assert.Equal(t, invalid, review(t, client, token+"x"))
 	another := kube(t, start(t, emulator.Options{}).Config())
 	assert.Equal(t, invalid, review(t, another, token), "a token of another server")
-	elsewhere := issue(t, client, "sa", authenticationv1.TokenRequestSpec{Audiences: []string{"elsewhere"}}).Status.Token
+	elsewhere := issue(t, client, authenticationv1.TokenRequestSpec{Audiences: []string{"elsewhere"}}).Status.Token
 	assert.Equal(t, []string{"elsewhere"}, review(t, client, elsewhere, "elsewhere", "x").Audiences)
 	config := server.Config()
 	config.BearerToken = elsewhere
@@ -93,26 +94,27 @@ func TestTokenRequestsAreValidated(t *testing.T) {
 
 func TestTokensEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		machine := clock.RealClock{} // that of the bubble
 		server := start(t, emulator.Options{})
 		client := kube(t, server.Config())
 		createAccount(t, client, "sa")
-		request := issue(t, client, "sa", authenticationv1.TokenRequestSpec{})
+		request := issue(t, client, authenticationv1.TokenRequestSpec{})
 		assert.Equal(t, int64(3600), *request.Spec.ExpirationSeconds)
-		assert.WithinDuration(t, time.Now().Add(time.Hour), request.Status.ExpirationTimestamp.Time, time.Second)
+		assert.WithinDuration(t, machine.Now().Add(time.Hour), request.Status.ExpirationTimestamp.Time, time.Second)
 		pod := makePod("p")
 		pod.Spec.ServiceAccountName = "sa"
 		_, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
 		require.NoError(t, err)
-		long := issue(t, client, "sa", authenticationv1.TokenRequestSpec{
+		long := issue(t, client, authenticationv1.TokenRequestSpec{
 			ExpirationSeconds: new(int64(1 << 32)), BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "p"},
 		})
 
-		time.Sleep(59 * time.Minute)
+		machine.Sleep(59 * time.Minute)
 		assert.True(t, review(t, client, request.Status.Token).Authenticated)
-		time.Sleep(3 * time.Minute) // a minute is let pass for clocks that differ
+		machine.Sleep(3 * time.Minute) // a minute is let pass for clocks that differ
 		assert.Equal(t, "[invalid bearer token, service account token has expired]", review(t, client, request.Status.Token).Error)
 
-		time.Sleep(24 * time.Hour)
+		machine.Sleep(24 * time.Hour)
 		status := review(t, client, long.Status.Token)
 		require.True(t, status.Authenticated, status.Error)
 		assert.Equal(t, authenticationv1.ExtraValue{"p"}, status.User.Extra["authentication.kubernetes.io/pod-name"])
@@ -133,11 +135,11 @@ func TestAccessReviews(t *testing.T) {
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, allowed, self.Status)
-	any, err := admin.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
+	asked, err := admin.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: "bob", ResourceAttributes: pods},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, allowed, any.Status)
+	assert.Equal(t, allowed, asked.Status)
 	local, err := admin.AuthorizationV1().LocalSubjectAccessReviews("default").Create(t.Context(), &authorizationv1.LocalSubjectAccessReview{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default"},
 		Spec:       authorizationv1.SubjectAccessReviewSpec{User: "eve", Groups: []string{"x"}, ResourceAttributes: pods},
@@ -152,7 +154,7 @@ func TestAccessReviews(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "spec.resourceAttributes.labelSelector ignored due to parse error", selected.Status.EvaluationError)
 
-	_, err = bob.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), any, metav1.CreateOptions{})
+	_, err = bob.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), asked, metav1.CreateOptions{})
 	assert.True(t, apierrors.IsForbidden(err), "of others one may not ask: %v", err)
 }
 
@@ -213,7 +215,7 @@ func TestTokensOfPodsNameTheirNode(t *testing.T) {
 	pod.Spec.ServiceAccountName, pod.Spec.NodeName = "sa", "n"
 	_, err = client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
 	require.NoError(t, err)
-	token := issue(t, client, "sa", authenticationv1.TokenRequestSpec{BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "p"}})
+	token := issue(t, client, authenticationv1.TokenRequestSpec{BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Pod", APIVersion: "v1", Name: "p"}})
 	extra := review(t, client, token.Status.Token).User.Extra
 	assert.Equal(t, authenticationv1.ExtraValue{"n"}, extra["authentication.kubernetes.io/node-name"])
 	assert.Contains(t, extra, "authentication.kubernetes.io/node-uid")

@@ -25,7 +25,7 @@ func labelled(name, label string, rules ...rbacv1.PolicyRule) *rbacv1.ClusterRol
 }
 
 func TestAggregate(t *testing.T) {
-	pods, nodes, maps := makeRule("get", "pods"), makeRule("get", "nodes"), makeRule("get", "configmaps")
+	pods, nodes, maps := makeRule("pods"), makeRule("nodes"), makeRule("configmaps")
 	type rules = map[string][]rbacv1.PolicyRule
 	for name, tc := range map[string]struct {
 		roles []*rbacv1.ClusterRole

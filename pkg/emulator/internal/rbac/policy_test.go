@@ -16,8 +16,8 @@ func meta(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
-func makeRule(verb, resource string) rbacv1.PolicyRule {
-	return rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: []string{""}, Resources: []string{resource}}
+func makeRule(resource string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{resource}}
 }
 
 func ref(kind, name string) rbacv1.RoleRef {
@@ -29,12 +29,12 @@ func ref(kind, name string) rbacv1.RoleRef {
 func objects() Objects {
 	return Objects{
 		Roles: []*rbacv1.Role{
-			{ObjectMeta: meta("a", "reader"), Rules: []rbacv1.PolicyRule{makeRule("get", "pods")}},
-			{ObjectMeta: meta("b", "reader"), Rules: []rbacv1.PolicyRule{makeRule("get", "secrets")}},
+			{ObjectMeta: meta("a", "reader"), Rules: []rbacv1.PolicyRule{makeRule("pods")}},
+			{ObjectMeta: meta("b", "reader"), Rules: []rbacv1.PolicyRule{makeRule("secrets")}},
 		},
 		ClusterRoles: []*rbacv1.ClusterRole{
-			{ObjectMeta: meta("", "nodes"), Rules: []rbacv1.PolicyRule{makeRule("get", "nodes")}},
-			{ObjectMeta: meta("", "maps"), Rules: []rbacv1.PolicyRule{makeRule("get", "configmaps")}},
+			{ObjectMeta: meta("", "nodes"), Rules: []rbacv1.PolicyRule{makeRule("nodes")}},
+			{ObjectMeta: meta("", "maps"), Rules: []rbacv1.PolicyRule{makeRule("configmaps")}},
 		},
 		RoleBindings: []*rbacv1.RoleBinding{
 			{ObjectMeta: meta("a", "z-reader"), RoleRef: ref("Role", "reader"), Subjects: []rbacv1.Subject{
@@ -104,7 +104,7 @@ func TestRules(t *testing.T) {
 	team := &user.DefaultInfo{Name: "tim", Groups: []string{"team"}}
 	rules, err := NewPolicy(objects()).Rules(team, "a")
 	require.NoError(t, err)
-	assert.Equal(t, []rbacv1.PolicyRule{makeRule("get", "nodes"), makeRule("get", "configmaps")}, rules)
+	assert.Equal(t, []rbacv1.PolicyRule{makeRule("nodes"), makeRule("configmaps")}, rules)
 	_, err = NewPolicy(objects()).Rules(&user.DefaultInfo{Name: "unlucky"}, "a")
 	assert.EqualError(t, err, `[clusterrole.rbac.authorization.k8s.io "nope" not found, role.rbac.authorization.k8s.io "nope" not found]`)
 }
@@ -113,7 +113,7 @@ func TestRulesOf(t *testing.T) {
 	policy := NewPolicy(objects())
 	rules, err := policy.RulesOf(ref("Role", "reader"), "b")
 	require.NoError(t, err)
-	assert.Equal(t, []rbacv1.PolicyRule{makeRule("get", "secrets")}, rules)
+	assert.Equal(t, []rbacv1.PolicyRule{makeRule("secrets")}, rules)
 	_, err = policy.RulesOf(ref("Role", "reader"), "c")
 	assert.True(t, apierrors.IsNotFound(err), "%v", err)
 	_, err = policy.RulesOf(ref("Pope", "reader"), "b")
@@ -124,7 +124,7 @@ func TestRulesOf(t *testing.T) {
 func TestCheckEscalation(t *testing.T) {
 	policy := NewPolicy(objects())
 	team := &user.DefaultInfo{Name: "tim", Groups: []string{"team"}}
-	held := []rbacv1.PolicyRule{makeRule("get", "nodes"), makeRule("get", "configmaps")}
+	held := []rbacv1.PolicyRule{makeRule("nodes"), makeRule("configmaps")}
 	require.NoError(t, policy.CheckEscalation(team, "a", held))
 	require.EqualError(t, policy.CheckEscalation(team, "", held),
 		"user \"tim\" (groups=[\"team\"]) is attempting to grant RBAC permissions not currently held:\n"+

@@ -21,11 +21,12 @@ import (
 
 // ownedFields are the fields of a role or binding that the server makes, with a value of its own for each of names.
 func ownedFields(labels map[string]string, names ...string) string {
-	metadata := `"f:metadata":{"f:annotations":{".":{},"f:rbac.authorization.kubernetes.io/autoupdate":{}},"f:labels":{".":{}`
+	marks := []string{`".":{}`}
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
-		metadata += `,"f:` + label + `":{}`
+		marks = append(marks, `"f:`+label+`":{}`)
 	}
-	names = append(names, metadata+"}}")
+	names = append(names, `"f:metadata":{"f:annotations":{".":{},"f:rbac.authorization.kubernetes.io/autoupdate":{}},"f:labels":{`+
+		strings.Join(marks, ",")+"}}")
 	slices.Sort(names)
 	return "{" + strings.Join(names, ",") + "}"
 }
