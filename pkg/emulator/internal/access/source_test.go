@@ -22,19 +22,19 @@ import (
 
 // store writes objects past everything but the store, as another server would.
 type store struct {
-	*testing.T
+	testing.TB
 	client *kubernetes.Client
 	codec  runtime.Codec
 }
 
-func newStore(t *testing.T) store {
-	t.Helper()
+func newStore(tb testing.TB) store {
+	tb.Helper()
 	db, err := mvcc.New(mvcc.Options{})
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	client := etcdmem.Client(t.Context(), db)
-	t.Cleanup(func() { _ = client.Close() })
-	return store{t, client, scheme.New().StorageCodec(rbacv1.SchemeGroupVersion)}
+	require.NoError(tb, err)
+	tb.Cleanup(db.Close)
+	client := etcdmem.Client(tb.Context(), db)
+	tb.Cleanup(func() { _ = client.Close() })
+	return store{tb, client, scheme.New().StorageCodec(rbacv1.SchemeGroupVersion)}
 }
 
 func (s store) put(key string, obj runtime.Object) {
