@@ -57,7 +57,7 @@ func (b *background) stop() {
 }
 
 // startControllers starts the controllers that are not disabled, and what tells them of every object.
-func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme) error {
+func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme, more ...objects.Handler) error {
 	ctx, s.controllers.cancel = context.WithCancel(klog.NewContext(ctx, options.Logger))
 	var handlers []objects.Handler
 	if !slices.Contains(options.DisabledControllers, ControllerGarbageCollector) {
@@ -82,6 +82,7 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 		s.controllers.running.Go(func() { controller.Run(ctx) })
 	}
 	if len(handlers) > 0 {
+		handlers = append(handlers, more...)
 		reader := objects.NewReader(s.store, keyPrefix+"/")
 		s.controllers.running.Go(func() { reader.Run(ctx, handlers...) })
 	}

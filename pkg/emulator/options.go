@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -27,8 +28,17 @@ type Options struct {
 
 	// DisabledAdmission names admission plugins to leave out, as --disable-admission-plugins of a kube-apiserver does:
 	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
-	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation. The default is none.
+	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation, MutatingAdmissionPolicy,
+	// MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook. The default is none.
 	DisabledAdmission []string
+
+	// Services has handlers in the place of Services that the server calls: webhooks whose clientConfig has a service
+	// rather than a URL. The key is namespace/name, for all ports, or namespace/name:port, which goes first; the port of a
+	// webhook is 443 if it does not say. No socket is opened, so that such calls work within a testing/synctest bubble,
+	// and no certificate is needed; a caBundle must be well-formed, and is otherwise not looked at. What the handler does
+	// that needs the server, such as making a client of it, can wait for [Server.HandleService]. The default is none, and
+	// then a webhook at a service fails, as one at a service that does not exist.
+	Services map[string]http.Handler
 
 	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace]. Without
 	// them the server is like a kube-apiserver alone: dependents of a deleted owner stay, an object that is deleted in the

@@ -42,6 +42,8 @@ func served() []schema.GroupVersionKind {
 		admissionregistrationv1.SchemeGroupVersion: {
 			"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
 			"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
+			"MutatingAdmissionPolicyList", "MutatingAdmissionPolicyBindingList", "MutatingWebhookConfigurationList",
+			"ValidatingAdmissionPolicyList", "ValidatingAdmissionPolicyBindingList", "ValidatingWebhookConfigurationList",
 		},
 		batchv1.SchemeGroupVersion:            {"Job", "JobList"},
 		coordinationv1.SchemeGroupVersion:     {"Lease", "LeaseList"},
