@@ -160,7 +160,12 @@ func validateValidation(c compiler, rule admissionregistrationv1.Validation, pat
 func validateAnnotations(c compiler, policy string, annotations []admissionregistrationv1.AuditAnnotation, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(annotations) > maxAnnotations {
-		errs = append(errs, field.Invalid(path, annotations, fmt.Sprintf("must not have more than %d auditAnnotations", maxAnnotations)))
+		// Kubernetes prints its internal type, which has no JSON names.
+		printed := make([]struct{ Key, ValueExpression string }, len(annotations))
+		for i, annotation := range annotations {
+			printed[i].Key, printed[i].ValueExpression = annotation.Key, annotation.ValueExpression
+		}
+		errs = append(errs, field.Invalid(path, printed, fmt.Sprintf("must not have more than %d auditAnnotations", maxAnnotations)))
 	}
 	keys := map[string]bool{}
 	for i, annotation := range annotations {
@@ -291,7 +296,21 @@ func validatePolicyStatus(status *admissionregistrationv1.ValidatingAdmissionPol
 			errs = append(errs, validateFieldRef(strings.TrimSpace(warning.FieldRef), at.Child("fieldRef"))...)
 		}
 	}
-	return append(errs, metavalidation.ValidateConditions(status.Conditions, path.Child("conditions"))...)
+	return append(errs, validateStatusConditions(status.Conditions, path.Child("conditions"))...)
+}
+
+// validateStatusConditions validates conditions. The library says as of 1.37 that an empty status is missing.
+func validateStatusConditions(conditions []metav1.Condition, path *field.Path) field.ErrorList {
+	errs := metavalidation.ValidateConditions(conditions, path)
+	for i := range conditions {
+		at := path.Index(i).Child("status")
+		for j, err := range errs {
+			if err.Type == field.ErrorTypeRequired && err.Field == at.String() {
+				errs[j] = field.NotSupported(at, conditions[i].Status, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionTrue, metav1.ConditionUnknown})
+			}
+		}
+	}
+	return errs
 }
 
 func validateFieldRef(ref string, path *field.Path) field.ErrorList {
