@@ -33,6 +33,8 @@ type reviewer struct {
 
 	mu    sync.Mutex
 	asked []*admissionv1.AdmissionRequest
+	// forget is true if it need not remember.
+	forget bool
 }
 
 // ServeHTTP implements http.Handler.
@@ -43,7 +45,9 @@ func (r *reviewer) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	r.mu.Lock()
-	r.asked = append(r.asked, review.Request)
+	if !r.forget {
+		r.asked = append(r.asked, review.Request)
+	}
 	r.mu.Unlock()
 	review.Response = r.answer(review.Request)
 	review.Response.UID = review.Request.UID
@@ -121,7 +125,7 @@ func mutatingHook(name string, client admissionregistrationv1.WebhookClientConfi
 	return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: objectMeta(name), Webhooks: []admissionregistrationv1.MutatingWebhook{hook}}
 }
 
-func register(t *testing.T, client kubernetes.Interface, configurations ...any) {
+func register(t testing.TB, client kubernetes.Interface, configurations ...any) {
 	t.Helper()
 	api := client.AdmissionregistrationV1()
 	for _, configuration := range configurations {
