@@ -24,6 +24,17 @@
 // resource version that is remembered, and watch lists; discovery in both forms, OpenAPI 2 and 3, /version and the health
 // endpoints; impersonation. A new server has the four system namespaces and the two system priority classes.
 //
+// # Webhooks and policies
+//
+// MutatingWebhookConfigurations, ValidatingWebhookConfigurations, MutatingAdmissionPolicies, ValidatingAdmissionPolicies and
+// their bindings (admissionregistration.k8s.io/v1) are served, and do what they say: k8s.io/apiserver calls and evaluates
+// them. In a cluster a configuration takes effect a moment after it was written; here it has taken effect when the client
+// has the answer, and so have changes of parameters and of namespace labels. A webhook is called by its URL, over the
+// network, or as a service that is a handler of this process: [Options].Services, [Server.HandleService]. Until there is a
+// configuration, a request pays nothing for them. What a policy would say in an audit log is nowhere to be read, the status
+// of a ValidatingAdmissionPolicy stays empty, for it is for a controller to write, and the author of a policy is not asked
+// whether he may read its parameters.
+//
 // # What is not
 //
 //   - Controllers, but for the two without which nothing goes for good, garbage collection and the emptying of deleted
@@ -32,7 +43,7 @@
 //   - Other users: there is one token, the administrator's. Those whom he impersonates may read what the server offers and
 //     nothing else, unless the group system:masters is among theirs: Roles are not evaluated. Without a token, the health
 //     endpoints answer, and everything else is 401.
-//   - Other resources, custom ones included; admission webhooks and policies; ServiceAccount tokens; the proxy, exec,
+//   - Other resources, custom ones included; ServiceAccount tokens; the proxy, exec,
 //     attach and port-forward of pods; audit logs, metrics, priority and fairness.
 //   - RuntimeClasses, which are not looked up: a pod may name any.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
