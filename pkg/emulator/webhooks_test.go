@@ -125,28 +125,28 @@ func mutatingHook(name string, client admissionregistrationv1.WebhookClientConfi
 	return &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: objectMeta(name), Webhooks: []admissionregistrationv1.MutatingWebhook{hook}}
 }
 
-func register(t testing.TB, client kubernetes.Interface, configurations ...any) {
-	t.Helper()
+func register(tb testing.TB, client kubernetes.Interface, configurations ...any) {
+	tb.Helper()
 	api := client.AdmissionregistrationV1()
 	for _, configuration := range configurations {
 		var err error
 		switch configuration := configuration.(type) {
 		case *admissionregistrationv1.MutatingWebhookConfiguration:
-			_, err = api.MutatingWebhookConfigurations().Create(t.Context(), configuration, metav1.CreateOptions{})
+			_, err = api.MutatingWebhookConfigurations().Create(tb.Context(), configuration, metav1.CreateOptions{})
 		case *admissionregistrationv1.ValidatingWebhookConfiguration:
-			_, err = api.ValidatingWebhookConfigurations().Create(t.Context(), configuration, metav1.CreateOptions{})
+			_, err = api.ValidatingWebhookConfigurations().Create(tb.Context(), configuration, metav1.CreateOptions{})
 		case *admissionregistrationv1.MutatingAdmissionPolicy:
-			_, err = api.MutatingAdmissionPolicies().Create(t.Context(), configuration, metav1.CreateOptions{})
+			_, err = api.MutatingAdmissionPolicies().Create(tb.Context(), configuration, metav1.CreateOptions{})
 		case *admissionregistrationv1.MutatingAdmissionPolicyBinding:
-			_, err = api.MutatingAdmissionPolicyBindings().Create(t.Context(), configuration, metav1.CreateOptions{})
+			_, err = api.MutatingAdmissionPolicyBindings().Create(tb.Context(), configuration, metav1.CreateOptions{})
 		case *admissionregistrationv1.ValidatingAdmissionPolicy:
-			_, err = api.ValidatingAdmissionPolicies().Create(t.Context(), configuration, metav1.CreateOptions{})
+			_, err = api.ValidatingAdmissionPolicies().Create(tb.Context(), configuration, metav1.CreateOptions{})
 		case *admissionregistrationv1.ValidatingAdmissionPolicyBinding:
-			_, err = api.ValidatingAdmissionPolicyBindings().Create(t.Context(), configuration, metav1.CreateOptions{})
+			_, err = api.ValidatingAdmissionPolicyBindings().Create(tb.Context(), configuration, metav1.CreateOptions{})
 		default:
-			require.Failf(t, "not a configuration", "%T", configuration)
+			require.Failf(tb, "not a configuration", "%T", configuration)
 		}
-		require.NoError(t, err)
+		require.NoError(tb, err)
 	}
 }
 
