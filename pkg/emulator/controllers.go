@@ -81,7 +81,7 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 		handlers = append(handlers, controller)
 		s.controllers.running.Go(func() { controller.Run(ctx) })
 	}
-	if len(handlers) > 0 {
+	if len(handlers) > 0 || len(options.Etcd) > 0 { // the others need telling only of what other servers write
 		handlers = append(handlers, more...)
 		reader := objects.NewReader(s.store, keyPrefix+"/")
 		s.controllers.running.Go(func() { reader.Run(ctx, handlers...) })

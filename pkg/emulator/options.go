@@ -36,8 +36,9 @@ type Options struct {
 	// rather than a URL. The key is namespace/name, for all ports, or namespace/name:port, which goes first; the port of a
 	// webhook is 443 if it does not say. No socket is opened, so that such calls work within a testing/synctest bubble,
 	// and no certificate is needed; a caBundle must be well-formed, and is otherwise not looked at. What the handler does
-	// that needs the server, such as making a client of it, can wait for [Server.HandleService]. The default is none, and
-	// then a webhook at a service fails, as one at a service that does not exist.
+	// that needs the server, such as making a client of it, can wait for [Server.HandleService]. Stop cancels the contexts
+	// of calls under way and waits for the handlers to return. The default is none, and then a webhook at a service fails,
+	// as one at a service that does not exist.
 	Services map[string]http.Handler
 
 	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace]. Without

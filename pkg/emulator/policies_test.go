@@ -318,6 +318,38 @@ func TestMutatingPolicies(t *testing.T) {
 	}
 }
 
+// A policy that adds a container to pods keeps those that are there, as an apply would.
+func TestMutatingPoliciesMergeLists(t *testing.T) {
+	client := kube(t, start(t, emulator.Options{}).Config())
+	policy := mutation(apply(`Object{spec: Object.spec{
+		containers: [Object.spec.containers{name: "side", image: "side:1"}, Object.spec.containers{name: "c", env: [Object.spec.containers.env{name: "NAME", value: object.metadata.name}]}],
+		volumes: [Object.spec.volumes{name: "scratch", emptyDir: Object.spec.volumes.emptyDir{}}]}}`))
+	policy[0].(*admissionregistrationv1.MutatingAdmissionPolicy).Spec.MatchConstraints.ResourceRules[0].Resources = []string{"pods"}
+	register(t, client, policy...)
+	pod, err := client.CoreV1().Pods("default").Create(t.Context(), makePod("p"), metav1.CreateOptions{FieldManager: "creator"})
+	require.NoError(t, err)
+	require.Len(t, pod.Spec.Containers, 2)
+	side, given := pod.Spec.Containers[0], pod.Spec.Containers[1]
+	assert.Equal(t, "side:1", side.Image, "what is merged in comes first")
+	assert.Equal(t, corev1.PullIfNotPresent, side.ImagePullPolicy, "with the defaults")
+	assert.Equal(t, "busybox", given.Image)
+	assert.Equal(t, []corev1.EnvVar{{Name: "NAME", Value: "p"}}, given.Env)
+	require.Len(t, pod.Spec.Volumes, 1)
+	assert.NotNil(t, pod.Spec.Volumes[0].EmptyDir)
+	require.Len(t, pod.ManagedFields, 1)
+	assert.NotContains(t, pod.ManagedFields[0].FieldsV1.GetRawString(), "side", "what admission adds belongs to nobody")
+
+	atomic := mutation(apply(`Object{spec: Object.spec{nodeSelector: {"a": "b"}}}`))
+	atomic[0].(*admissionregistrationv1.MutatingAdmissionPolicy).Name = "atomic"
+	atomic[0].(*admissionregistrationv1.MutatingAdmissionPolicy).Spec.MatchConstraints.ResourceRules[0].Resources = []string{"pods"}
+	atomic[1].(*admissionregistrationv1.MutatingAdmissionPolicyBinding).Name = "atomic"
+	atomic[1].(*admissionregistrationv1.MutatingAdmissionPolicyBinding).Spec.PolicyName = "atomic"
+	register(t, client, atomic...)
+	_, err = client.CoreV1().Pods("default").Create(t.Context(), makePod("q"), metav1.CreateOptions{})
+	require.EqualError(t, err, "policy 'atomic' with binding 'atomic' denied request: error applying patch: "+
+		"invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.nodeSelector")
+}
+
 // Policies and webhooks come in the order of a kube-apiserver, and the first refusal is the answer.
 func TestTheOrderOfHooks(t *testing.T) {
 	label, guard := &reviewer{answer: labelling("webhook")}, &reviewer{answer: deny("never")}

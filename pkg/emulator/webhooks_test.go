@@ -527,6 +527,29 @@ func TestWebhooksSeeSubresourcesAndOtherKinds(t *testing.T) {
 		"but configurations of admission are exempt")
 }
 
+func TestStopEndsCallsOfWebhooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		called := make(chan struct{})
+		slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			close(called)
+			<-r.Context().Done()
+		})
+		server := start(t, emulator.Options{Services: map[string]http.Handler{"default/guard": slow}})
+		client := kube(t, server.Config())
+		register(t, client, validatingHook("guard.example.com", atService("guard", "/")))
+		result := make(chan error, 1)
+		go func() {
+			_, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), makeConfigMap("a"), metav1.CreateOptions{})
+			result <- err
+		}()
+		<-called
+		begin := time.Now() //nolint:forbidigo // the bubble's clock is the one to ask
+		server.Stop()
+		assert.LessOrEqual(t, time.Since(begin), 2*time.Second, "the request has its grace, and no more") //nolint:forbidigo // as above
+		require.Error(t, <-result)
+	})
+}
+
 func TestServicesMustBeNamed(t *testing.T) {
 	for _, name := range []string{"", "hooks", "a/b/c", "default/Hooks", "default/hooks:", "default/hooks:0", "default/hooks:http", "/hooks"} {
 		_, err := emulator.Start(t.Context(), emulator.Options{Services: map[string]http.Handler{name: http.NotFoundHandler()}})
