@@ -52,6 +52,17 @@
 // compressed bodies are not unpacked. [Server.Listen] opens doors on loopback addresses only, unless
 // [Options].ListenBeyondLoopback is set.
 //
+// # Webhooks and policies
+//
+// MutatingWebhookConfigurations, ValidatingWebhookConfigurations, MutatingAdmissionPolicies, ValidatingAdmissionPolicies and
+// their bindings (admissionregistration.k8s.io/v1) are served, and do what they say: k8s.io/apiserver calls and evaluates
+// them. In a cluster a configuration takes effect a moment after it was written; here it has taken effect when the client
+// has the answer, and so have changes of parameters and of namespace labels. A webhook is called by its URL, over the
+// network, or as a service that is a handler of this process: [Options].Services, [Server.HandleService]. Until there is a
+// configuration, a request pays nothing for them. What a policy would say in an audit log is nowhere to be read, the status
+// of a ValidatingAdmissionPolicy stays empty, for it is for a controller to write, and the author of a policy is not asked
+// whether he may read its parameters.
+//
 // # What is not
 //
 //   - Controllers, but for those without which nothing goes for good, garbage collection and the emptying of deleted
@@ -60,7 +71,7 @@
 //   - Anonymous requests beyond the health endpoints; client certificates; tokens in Secrets; ServiceAccounts and their
 //     tokens put into pods; the document of the key that tokens are signed with (/openid/v1/jwks); the Node authorizer
 //     and the admission plugin NodeRestriction.
-//   - Other resources, custom ones included; admission webhooks and policies; the proxy, exec,
+//   - Other resources, custom ones included; the proxy, exec,
 //     attach and port-forward of pods; audit logs, metrics, priority and fairness.
 //   - RuntimeClasses, which are not looked up: a pod may name any.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a

@@ -101,7 +101,7 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		ParameterCodec:              i.scheme.ParameterCodec,
 		Typer:                       i.scheme,
 		Creater:                     i.scheme,
-		Convertor:                   i.scheme,
+		Convertor:                   hubConvertor{i.scheme},
 		ConvertabilityChecker:       i.scheme,
 		Defaulter:                   i.scheme,
 		UnsafeConvertor:             leanConvertor{runtime.UnsafeObjectConvertor(i.scheme.Scheme)},

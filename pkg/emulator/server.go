@@ -42,6 +42,7 @@ type Server struct {
 	handler   http.Handler
 	transport *transport.HandlerTransport
 	requests  *drain.Drain
+	services  *services
 	doors     doors
 
 	controllers background
@@ -78,24 +79,31 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 
+	var configured admissionHooks
 	getter := restOptions{client: s.store, scheme: scheme.New()}
 	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
 		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,
+		AdmissionChanged: configured.changed,
 	})
 	if err != nil {
 		return err
 	}
 	who.authentication.serve(served)
 	s.release = append(s.release, func() { destroy(served) })
+	if err := s.openHooks(life, options, served, &configured); err != nil {
+		return err
+	}
 	admit, err := admission.New(admission.Config{
 		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
+		Last: configured.plugins(),
 	})
 	if err != nil {
 		return err
 	}
 
 	config := newGenericConfig(options, getter, admit, who, s.requests)
+	configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
 	generic, err := newGenericServer(config)
 	if err != nil {
 		return err
@@ -112,7 +120,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	return s.startControllers(life, options, served, getter.scheme)
+	return s.startControllers(life, options, served, getter.scheme, &configured)
 }
 
 // bootstrap writes what is there from the start.
