@@ -12,6 +12,7 @@ require (
 	github.com/stretchr/testify v1.11.1 // assertions, in tests
 	go.etcd.io/etcd/api/v3 v3.7.0 // the messages that the in-memory store speaks with the storage of k8s.io/apiserver
 	go.etcd.io/etcd/client/v3 v3.7.0 // the client interface that the storage of k8s.io/apiserver is built on
+	go.uber.org/zap v1.27.1 // the logger of etcd's client, to silence it
 	go.yaml.in/yaml/v3 v3.0.4 // manifests read document by document, with the lines of errors
 	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // the wire format of API objects, in tests of the generated code
@@ -91,7 +92,6 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	go.opentelemetry.io/proto/otlp v1.10.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.uber.org/zap v1.27.1 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect

@@ -15,7 +15,6 @@ import (
 
 	"github.com/musterkube/muster/pkg/emulator/internal/admission"
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
-	"github.com/musterkube/muster/pkg/emulator/internal/etcdmem"
 	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry"
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
@@ -38,6 +37,7 @@ type Server struct {
 	token     string
 	logger    logr.Logger
 	store     *kubernetes.Client
+	memory    *mvcc.DB // behind store; nil if that is an etcd cluster
 	handler   http.Handler
 	transport *transport.HandlerTransport
 	requests  *drain.Drain
@@ -72,11 +72,11 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 func (s *Server) start(ctx context.Context, options Options) error {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.release = append(s.release, cancel)
-	if err := s.openStore(life); err != nil {
+	if err := s.openStore(ctx, life, options); err != nil {
 		return err
 	}
 
-	getter := restOptions{client: s.store, scheme: scheme.New()}
+	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New()}
 	served, err := registry.Storages(registry.Config{
 		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs,
 	})
@@ -106,19 +106,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	return s.startControllers(life, options, served, getter.scheme)
-}
-
-// openStore makes the store and a client of it.
-func (s *Server) openStore(ctx context.Context) error {
-	db, err := mvcc.New(mvcc.Options{})
-	if err != nil {
-		return err
-	}
-	s.release = append(s.release, db.Close)
-	s.store = etcdmem.Client(ctx, db)
-	s.release = append(s.release, func() { _ = s.store.Close() })
-	return nil
+	return s.controllers.begin(func() error { return s.startControllers(life, options, served, getter.scheme) })
 }
 
 // Config returns a configuration for clients in this process, with the rights of the cluster administrator and without

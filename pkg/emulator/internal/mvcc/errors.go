@@ -25,7 +25,7 @@ var (
 )
 
 // ErrBadSnapshot is returned when what is read is no snapshot, is damaged, or has another format than this package's.
-var ErrBadSnapshot = errors.New("mvcc: not a usable snapshot")
+var ErrBadSnapshot = errors.New("not a usable snapshot")
 
 // Errors that end a watch.
 var (

@@ -39,8 +39,7 @@ func NewReader(client *kubernetes.Client, prefix string) *Reader {
 }
 
 // Run tells handlers of all objects and of every change until ctx ends. When a watch breaks off, because its start has
-// been compacted away, the reader was too slow, or the store was set back to a snapshot, it lists anew: at once if the
-// watch had got anywhere, after a moment if not.
+// been compacted away or the reader was too slow, it lists anew.
 func (r *Reader) Run(ctx context.Context, handlers ...Handler) {
 	logger := klog.FromContext(ctx)
 	for ctx.Err() == nil {
