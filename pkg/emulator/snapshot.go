@@ -50,8 +50,9 @@ func (s *Server) Snapshot() (*Snapshot, error) {
 // it keeps its own; any other that comes back gets a new one. A UID may so return that was deleted.
 //
 // No watch is told of what did not happen. All that run end with 410 Gone, resource versions from before count as too old,
-// and continue tokens of lists expire. Informers list anew by themselves, after their back-off of about a second, which a
-// test that is in a hurry spares itself by starting them after Restore, or by running in a testing/synctest bubble.
+// and continue tokens of lists expire. Informers list anew by themselves, but after their back-off: about a second, and
+// twice as long each time if two minutes have not gone by. A test that is in a hurry spares itself that by starting them
+// after Restore, or by running in a testing/synctest bubble.
 //
 // The error is ErrStopped or ErrNotInMemory.
 func (s *Server) Restore(snapshot *Snapshot) error {

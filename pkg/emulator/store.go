@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 	"go.uber.org/zap"
+	"google.golang.org/grpc/status"
 	"k8s.io/apiserver/pkg/storage/etcd3"
 	"k8s.io/utils/clock"
 
@@ -25,6 +27,8 @@ const (
 
 	// etcdStartTimeout is how long Start waits for an etcd cluster to answer.
 	etcdStartTimeout = 10 * time.Second
+	// etcdReasonTimeout is how long it then waits to be told why not.
+	etcdReasonTimeout = time.Second
 	// The rest is as a kube-apiserver has it.
 	etcdDialTimeout      = 20 * time.Second
 	etcdKeepAlive        = 30 * time.Second
@@ -69,10 +73,8 @@ func (s *Server) openEtcd(ctx, life context.Context, options Options) error {
 	s.store = client
 	s.release = append(s.release, func() { _ = client.Close() })
 
-	ctx, cancel := context.WithTimeout(ctx, etcdStartTimeout)
-	defer cancel()
-	if _, err := client.Kubernetes.Get(ctx, options.EtcdPrefix+healthKey, kubernetes.GetOptions{}); err != nil {
-		return fmt.Errorf("reaching etcd at %s, for up to %v: %w", strings.Join(options.Etcd, ", "), etcdStartTimeout, err)
+	if err := reach(ctx, client, options.EtcdPrefix+healthKey); err != nil {
+		return fmt.Errorf("reaching etcd at %s: %w", strings.Join(options.Etcd, ", "), err)
 	}
 	if options.History.Age > 0 {
 		// Several servers on one cluster agree on which of them does it.
@@ -80,6 +82,24 @@ func (s *Server) openEtcd(ctx, life context.Context, options Options) error {
 		s.release = append(s.release, compactor.Stop)
 	}
 	return nil
+}
+
+// reach waits until etcd answers, and says why it does not if that takes too long.
+func reach(ctx context.Context, client *kubernetes.Client, key string) error {
+	trying, cancel := context.WithTimeout(ctx, etcdStartTimeout)
+	defer cancel()
+	_, err := client.Kubernetes.Get(trying, key, kubernetes.GetOptions{})
+	if trying.Err() == nil {
+		return err
+	}
+	// The client has tried again and again, and tells only that time is up. Straight on its connection, the reason comes
+	// back at once.
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), etcdReasonTimeout)
+	defer cancel()
+	if _, reason := pb.NewKVClient(client.ActiveConnection()).Range(asking, &pb.RangeRequest{Key: []byte(key)}); reason != nil {
+		return fmt.Errorf("no answer yet: %w: %s", err, status.Convert(reason).Message())
+	}
+	return err
 }
 
 // completeStore checks the options that say where objects are, and fills in their defaults.
