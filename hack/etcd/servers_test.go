@@ -250,6 +250,7 @@ func TestCompactionReachesEveryServer(t *testing.T) {
 	servers, clients := pair(t)
 	old := create(t, clients[0], "default", makeConfigMap("a"))
 	create(t, clients[0], "default", makeConfigMap("b"))
+	create(t, clients[1], "default", makeConfigMap("c"))
 	require.NoError(t, servers[0].Compact(t.Context()))
 	assert.Equal(t, int32(http.StatusGone), codeOfWatch(t, servers[1], old.ResourceVersion))
 	_, err := clients[1].CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{
