@@ -2,8 +2,10 @@ package emulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/v3/kubernetes"
 )
 
@@ -15,7 +17,7 @@ func (s *Server) Compact(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compacting: reading the present revision: %w", err)
 	}
-	if _, err := s.store.Compact(ctx, now.Revision); err != nil {
+	if _, err := s.store.Compact(ctx, now.Revision); err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return fmt.Errorf("compacting up to revision %d: %w", now.Revision, err)
 	}
 	return nil
