@@ -68,7 +68,7 @@ func TestEveryWatcherSeesEachEventOnceAndInOrder(t *testing.T) {
 			compacting, stopCompacting := context.WithCancel(ctx)
 			watching.Go(func() {
 				random := rand.New(rand.NewPCG(seed, 3000))
-				for r.wait(300+random.IntN(1000)) && compacting.Err() == nil {
+				for r.wait(200+random.IntN(800)) && compacting.Err() == nil {
 					assert.NoError(t, server.Compact(ctx))
 				}
 			})
@@ -256,7 +256,7 @@ func (w *watcher) work(ctx context.Context) error {
 		if done || err != nil {
 			return err
 		}
-		if w.random.IntN(3) == 0 {
+		if w.random.IntN(8) == 0 {
 			w.wait(w.random.IntN(200))
 		}
 	}
@@ -314,7 +314,7 @@ func (w *watcher) watch(ctx context.Context, t *trace) (done bool, err error) {
 		return false, err
 	}
 	defer watching.Stop()
-	for count := 1 + w.random.IntN(200); w.faithful || len(t.events) < count; {
+	for count := w.random.IntN(60); w.faithful || len(t.events) < count; {
 		var event watch.Event
 		select {
 		case event = <-watching.ResultChan():
