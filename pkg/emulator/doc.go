@@ -44,7 +44,7 @@
 // # State
 //
 // Objects are in the memory of the process, unless [Options].Etcd names an etcd cluster to keep them in, which many servers
-// may share. [Server.Snapshot] keeps the state of a server in memory, to set it back to ([Server.Restore]), to start others
+// may share. [Server.Snapshot] keeps the state of a server in memory, to set it back to ([Server.Restore], [Server.Rewind]), to start others
 // with ([Options].Restore), or to write it to a file ([Snapshot.WriteFile], [ReadSnapshotFile]). What a server in memory
 // remembers of the past is bounded ([History], [Server.Compact]), and so is what waits for a watcher that does not take
 // it: who asks for more, or falls behind by more, gets 410 Gone.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
+	"github.com/musterkube/muster/pkg/emulator/internal/objects"
 )
 
 // ErrBadSnapshot is returned for what is no snapshot, is damaged, or was written by a version of this package with another
@@ -29,7 +30,7 @@ type Snapshot struct {
 	state mvcc.Snapshot
 }
 
-// Snapshot returns the present state of the server, for Restore or for [Options].Restore of others. It takes some ten
+// Snapshot returns the present state of the server, for Restore and Rewind or for [Options].Restore of others. It takes some ten
 // nanoseconds an object. The error is ErrStopped or ErrNotInMemory.
 func (s *Server) Snapshot() (*Snapshot, error) {
 	if s.memory == nil {
@@ -54,17 +55,41 @@ func (s *Server) Snapshot() (*Snapshot, error) {
 // twice as long each time if two minutes have not gone by. A test that is in a hurry spares itself that by starting them
 // after Restore, or by running in a testing/synctest bubble.
 //
-// The error is ErrStopped or ErrNotInMemory.
+// Rewind keeps watches alive. The error is ErrStopped or ErrNotInMemory.
 func (s *Server) Restore(snapshot *Snapshot) error {
+	return s.setBack(func() error {
+		_, err := s.memory.Restore(snapshot.state)
+		return err
+	})
+}
+
+// Rewind sets the server back to a snapshot as Restore does, but in the way of a client that were to write it back, object
+// by object, and with no other write between: watches go on, and are told that what is new is deleted, what has changed
+// is modified, and what was deleted is added. This is for informers and controllers that run on from one test case to the
+// next: they have caught up as soon as they have dealt with these events. What they remember themselves, such as a
+// Job's progress, is theirs to forget.
+//
+// What is unlike writes of a client: a UID may return that was deleted, a deletionTimestamp may go, generations may fall,
+// and validation and admission are not asked. An object that was deleted and made anew under its name, with another UID,
+// is deleted before the old one is added.
+//
+// The error is ErrStopped or ErrNotInMemory.
+func (s *Server) Rewind(snapshot *Snapshot) error {
+	return s.setBack(func() error {
+		_, err := s.memory.Rewind(snapshot.state, func(now, then *mvcc.KeyValue) bool {
+			return objects.UID(now.Value) != objects.UID(then.Value)
+		})
+		return err
+	})
+}
+
+// setBack has the store set back while no controller is at work.
+func (s *Server) setBack(do func() error) error {
 	if s.memory == nil {
 		return fmt.Errorf("restoring a snapshot: %w", ErrNotInMemory)
 	}
-	err := s.controllers.pause(func() error {
-		_, err := s.memory.Restore(snapshot.state)
-		return stoppedIfClosed(err)
-	})
-	if err != nil {
-		return fmt.Errorf("restoring a snapshot: %w", err)
+	if err := s.controllers.pause(do); err != nil {
+		return fmt.Errorf("restoring a snapshot: %w", stoppedIfClosed(err))
 	}
 	return nil
 }

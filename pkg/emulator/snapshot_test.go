@@ -362,6 +362,70 @@ func TestManyServersFromOneSnapshotThroughAFile(t *testing.T) {
 	assert.Equal(t, []string{"a="}, found)
 }
 
+func TestRewindTellsWatches(t *testing.T) {
+	server := start(t, emulator.Options{})
+	client := kube(t, server.Config())
+	for _, name := range []string{"a", "gone", "replaced", "same"} {
+		createConfigMap(t, client, makeConfigMap(name))
+	}
+	snapshot := takeSnapshot(t, server)
+	original, _ := contentOf(t, client)
+	for range 3 {
+		label(t, server, "1")
+		createConfigMap(t, client, makeConfigMap("new"))
+		for _, name := range []string{"gone", "replaced"} {
+			require.NoError(t, client.CoreV1().ConfigMaps("default").Delete(t.Context(), name, metav1.DeleteOptions{}))
+		}
+		createConfigMap(t, client, makeConfigMap("replaced"))
+		_, before := contentOf(t, client)
+		watching, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: strconv.FormatInt(before, 10)})
+		require.NoError(t, err)
+
+		require.NoError(t, server.Rewind(snapshot))
+
+		last := before
+		for _, want := range []string{"DELETED new ", "DELETED replaced ", "MODIFIED a ", "ADDED gone ", "ADDED replaced "} {
+			event := receive(t, watching.ResultChan())
+			assert.Equal(t, want, describe(event))
+			version := versionOf(t, event.Object.(metav1.Object).GetResourceVersion())
+			assert.Equal(t, last+1, version, "each has a resource version of its own, to resume from")
+			last = version
+		}
+		watching.Stop()
+		found, after := contentOf(t, client)
+		assert.Equal(t, original, found)
+		assert.Equal(t, last, after)
+		require.NoError(t, server.Rewind(snapshot))
+		_, again := contentOf(t, client)
+		assert.Equal(t, after, again, "there is nothing to change")
+	}
+}
+
+func TestControllersAndInformersFollowARewind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := start(t, emulator.Options{})
+		client := kube(t, server.Config())
+		owner := createConfigMap(t, client, makeConfigMap("owner"))
+		createConfigMap(t, client, owned("dependent", owner))
+		snapshot := takeSnapshot(t, server)
+		factory := informers.NewSharedInformerFactory(client, 0)
+		informer := factory.Core().V1().ConfigMaps().Informer()
+		stop := make(chan struct{})
+		factory.Start(stop)
+		defer factory.Shutdown()
+		defer close(stop)
+		require.True(t, cache.WaitForCacheSync(stop, informer.HasSynced))
+		for range 5 {
+			require.NoError(t, client.CoreV1().ConfigMaps("default").Delete(t.Context(), "owner", metav1.DeleteOptions{}))
+			synctest.Wait()
+			assert.Empty(t, informer.GetStore().ListKeys())
+			require.NoError(t, server.Rewind(snapshot))
+			synctest.Wait()
+			assert.ElementsMatch(t, []string{"default/owner", "default/dependent"}, informer.GetStore().ListKeys(), "with no time gone by")
+		}
+	})
+}
+
 func TestUnusableSnapshots(t *testing.T) {
 	server := start(t, emulator.Options{})
 	snapshot := takeSnapshot(t, server)

@@ -4,8 +4,8 @@
 //
 // [New] makes a [DB], [DB.Close] ends it. [DB.Get] and [DB.Range] read, [DB.Put], [DB.PutIf], [DB.Delete],
 // [DB.DeleteIf] and [DB.Txn] write, [DB.Watch] follows, [DB.Grant] makes leases whose keys go when they expire, and
-// [DB.Compact] forgets the past. [DB.Snapshot] keeps the present, [Restore] makes another DB of it, [DB.Restore] sets
-// the same one back, and [Snapshot.WriteTo] and [ReadSnapshot] carry it through a file.
+// [DB.Compact] forgets the past. [DB.Snapshot] keeps the present, [Restore] makes another DB of it, [DB.Restore] and
+// [DB.Rewind] set the same one back, and [Snapshot.WriteTo] and [ReadSnapshot] carry it through a file.
 //
 // # Bytes are shared
 //

@@ -64,6 +64,40 @@ func (db *DB) Restore(snapshot Snapshot) (int64, error) {
 	return rev, nil
 }
 
+// Rewind sets the store back to a snapshot as Restore does, but by writes like any others, at a revision each and with no
+// other write between them: first the keys go that the snapshot does not have, then others are put. Watchers go on, and
+// history stays. A key whose present value is not a later version of the snapshot's but has come to be in place of it, as
+// replaced says, is deleted first as well. Rewind returns the revision at which the store stands then, and fails with
+// ErrClosed.
+func (db *DB) Rewind(snapshot Snapshot, replaced func(now, then *KeyValue) bool) (int64, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return 0, ErrClosed
+	}
+	leases := db.replaceLeases(snapshot.Leases)
+	changes := db.compare(snapshot.KVs)
+	write := func(do func(*writer)) {
+		tx := db.begin()
+		do(&tx)
+		tx.commit()
+	}
+	for _, change := range changes {
+		if change.from == nil || change.from.last() == nil {
+			continue
+		}
+		if change.to == nil || change.rewrite && replaced(change.from.last(), change.to) {
+			write(func(tx *writer) { tx.delete(change.from.key) })
+		}
+	}
+	for _, change := range changes {
+		if kv := change.to; change.rewrite {
+			write(func(tx *writer) { tx.put(kv.Key, kv.Value, leases[kv.Lease]) })
+		}
+	}
+	return db.rev.Load(), nil
+}
+
 // change is what a restore does to a key.
 type change struct {
 	// from is the entry as it is; nil when there is none.

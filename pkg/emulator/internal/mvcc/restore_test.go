@@ -97,7 +97,11 @@ func TestRestoreInPlaceComparedToAModel(t *testing.T) {
 					continue
 				}
 				to := snapshots[random.IntN(len(snapshots))]
-				_, err := db.Restore(to.snapshot)
+				restore := db.Restore
+				if random.IntN(2) == 0 {
+					restore = func(s mvcc.Snapshot) (int64, error) { return db.Rewind(s, replaced) }
+				}
+				_, err := restore(to.snapshot)
 				require.NoError(t, err)
 				require.Equal(t, to.contents, contents(t, db), "seed %d", seed)
 			case 2, 3:
@@ -114,6 +118,35 @@ func TestRestoreInPlaceComparedToAModel(t *testing.T) {
 			}
 		}
 	}
+}
+
+func replaced(now, then *mvcc.KeyValue) bool { return now.CreateRevision != then.CreateRevision }
+
+func TestRewindIsSeenByWatchers(t *testing.T) {
+	db := newDB(t, mvcc.Options{})
+	put(t, db, "changed=1", "gone=1", "replaced=1", "same=1")
+	snapshot, err := db.Snapshot()
+	require.NoError(t, err)
+	put(t, db, "changed=2", "new=1")
+	remove(t, db, "gone", "replaced")
+	before := put(t, db, "replaced=2")
+	w, err := db.Watch(mvcc.Span{}, 0)
+	require.NoError(t, err)
+	defer w.Stop()
+
+	after, err := db.Rewind(snapshot, replaced)
+	require.NoError(t, err)
+	assert.Equal(t, before+5, after)
+	assert.Equal(t, []string{
+		"DELETE new@11 was new=1@7(7,1)", "DELETE replaced@12 was replaced=2@10(10,1)",
+		"PUT changed=1@13(2,3) was changed=2@6(2,2)", "PUT gone=1@14(14,1) was -", "PUT replaced=1@15(15,1) was -",
+	}, take(t, w))
+	old, err := db.Range(mvcc.Span{}, mvcc.RangeOptions{Revision: before})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"changed=2@6(2,2)", "new=1@7(7,1)", "replaced=2@10(10,1)", "same=1@5(5,1)"}, showAll(old.KVs), "the past stays")
+	db.Close()
+	_, err = db.Rewind(snapshot, replaced)
+	require.ErrorIs(t, err, mvcc.ErrClosed)
 }
 
 func TestRestoreInPlaceAndLeases(t *testing.T) {
