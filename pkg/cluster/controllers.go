@@ -31,6 +31,8 @@ const (
 	ControllerGarbageCollector = emulator.ControllerGarbageCollector
 	// ControllerNamespace empties deleted namespaces.
 	ControllerNamespace = emulator.ControllerNamespace
+	// ControllerClusterRoleAggregation fills in the rules of ClusterRoles that aggregate others.
+	ControllerClusterRoleAggregation = emulator.ControllerClusterRoleAggregation
 	// ControllerNodeLifecycle finds nodes that are out of reach and moves their pods away, see pkg/controller/nodelifecycle.
 	// By default it runs where there are nodes, up to [MaxWatchedNodes] of them; its name asks for it where there are more,
 	// and on a cluster whose nodes clients make, which then have to renew their Leases. The cluster's own nodes renew theirs
@@ -53,7 +55,7 @@ const MaxWatchedNodes = 1000
 func Controllers() []string {
 	return []string{
 		ControllerJob, ControllerPodGroupProtection, ControllerTTLAfterFinished, ControllerGarbageCollector, ControllerNamespace,
-		ControllerNodeLifecycle, ControllerPodGarbageCollector,
+		ControllerClusterRoleAggregation, ControllerNodeLifecycle, ControllerPodGarbageCollector,
 	}
 }
 
@@ -95,7 +97,9 @@ func (o Options) kubelet(cfg *rest.Config) (*kubelet.Kubelet, error) {
 	if o.Nodes == 0 {
 		return nil, nil
 	}
-	options := kubelet.Options{Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime}
+	options := kubelet.Options{
+		Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime, LeaseInterval: o.NodeGracePeriod / leases,
+	}
 	if !slices.Contains(o.controllers(), ControllerNodeLifecycle) {
 		options.LeaseInterval = -1 // nobody would look
 	}
@@ -124,7 +128,7 @@ func (o Options) runners(cfg *rest.Config, nodes *kubelet.Kubelet) ([]runner, er
 			return ttl.New(cfg, ttl.Options{Metrics: o.Metrics})
 		}},
 		{ControllerNodeLifecycle, slices.Contains(names, ControllerNodeLifecycle), func() (interface{ Run(context.Context) error }, error) {
-			return nodelifecycle.New(cfg, nodelifecycle.Options{})
+			return nodelifecycle.New(cfg, o.nodeLifecycle())
 		}},
 		{ControllerPodGarbageCollector, slices.Contains(names, ControllerPodGarbageCollector), func() (interface{ Run(context.Context) error }, error) {
 			return podgc.New(cfg, podgc.Options{})

@@ -35,6 +35,7 @@ var ErrStopped = transport.ErrStopped
 // Server is a running API server. Its methods may be called from any goroutine.
 type Server struct {
 	token     string
+	users     map[string]User
 	logger    logr.Logger
 	store     *kubernetes.Client
 	memory    *mvcc.DB // behind store; nil if that is an etcd cluster
@@ -60,7 +61,8 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the API server emulator: %w", err)
 	}
-	s := &Server{token: options.Token, logger: options.Logger, requests: drain.New()}
+	s := &Server{token: options.Token, users: options.Tokens, logger: options.Logger, requests: drain.New()}
+	s.doors.anywhere = options.ListenBeyondLoopback
 	if err := s.start(ctx, options); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("starting the API server emulator: %w", err)
@@ -77,19 +79,23 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 
 	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New()}
+	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
-		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs,
+		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,
 	})
 	if err != nil {
 		return err
 	}
+	who.authentication.serve(served)
 	s.release = append(s.release, func() { destroy(served) })
-	admit, err := admission.New(admission.Config{Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission})
+	admit, err := admission.New(admission.Config{
+		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
+	})
 	if err != nil {
 		return err
 	}
 
-	config := newGenericConfig(options, getter, admit, s.requests)
+	config := newGenericConfig(options, getter, admit, who, s.requests)
 	generic, err := newGenericServer(config)
 	if err != nil {
 		return err
@@ -98,7 +104,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	if err := (installer{server: generic, config: config, scheme: getter.scheme}).install(served); err != nil {
 		return err
 	}
-	if err := registry.Bootstrap(klog.NewContext(ctx, options.Logger), served); err != nil {
+	if err := bootstrap(klog.NewContext(ctx, options.Logger), options, served); err != nil {
 		return err
 	}
 	generic.PrepareRun()
@@ -107,6 +113,14 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
 	return s.controllers.begin(func() error { return s.startControllers(life, options, served, getter.scheme) })
+}
+
+// bootstrap writes what is there from the start.
+func bootstrap(ctx context.Context, options Options, served storages) error {
+	if err := registry.Bootstrap(ctx, served); err != nil || !options.RBAC {
+		return err
+	}
+	return registry.BootstrapRBAC(ctx, served)
 }
 
 // Config returns a configuration for clients in this process, with the rights of the cluster administrator and without
