@@ -15,6 +15,7 @@ require (
 	github.com/vbauerster/mpb/v8 v8.16.2 // live progress of examples/run-job below what it prints; of the well-kept libraries the one with the fewest others behind it, and no input of its own
 	go.etcd.io/etcd/api/v3 v3.7.0 // the messages that the in-memory store speaks with the storage of k8s.io/apiserver
 	go.etcd.io/etcd/client/v3 v3.7.0 // the client interface that the storage of k8s.io/apiserver is built on
+	go.uber.org/zap v1.27.1 // the logger of etcd's client, to silence it
 	go.yaml.in/yaml/v3 v3.0.4 // manifests read document by document, with the lines of errors
 	golang.org/x/term v0.45.0 // whether examples/run-job writes to a terminal, and how large it is
 	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
@@ -99,7 +100,6 @@ require (
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	go.opentelemetry.io/proto/otlp v1.10.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.uber.org/zap v1.27.1 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect

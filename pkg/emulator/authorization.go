@@ -27,5 +27,5 @@ func newAuthorization(options Options, source *access.Source) access.Authorizer 
 
 // newPolicySource returns what reads roles and bindings from the store.
 func newPolicySource(getter restOptions) *access.Source {
-	return access.NewSource(getter.client, getter.scheme.StorageCodec(rbacv1.SchemeGroupVersion), keyPrefix)
+	return access.NewSource(getter.client, getter.scheme.StorageCodec(rbacv1.SchemeGroupVersion), getter.prefix)
 }

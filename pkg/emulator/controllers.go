@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,12 +48,43 @@ func checkControllers(disabled []string) error {
 
 // background are the controllers of a server at work.
 type background struct {
+	mu      sync.Mutex // held while controllers are started and stopped
+	stopped bool
+	// start starts the controllers, anew if they were there before.
+	start   func() error
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// stop ends the controllers and waits for them.
+// begin starts the controllers.
+func (b *background) begin(start func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.start = start
+	return start()
+}
+
+// pause does something while no controller runs, and starts them anew, so that they know nothing of what was before.
+func (b *background) pause(do func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stopped {
+		return ErrStopped
+	}
+	b.halt()
+	return errors.Join(do(), b.start())
+}
+
+// stop ends the controllers for good and waits for them.
 func (b *background) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+	b.halt()
+}
+
+// halt ends the controllers and waits for them. The caller holds mu.
+func (b *background) halt() {
 	if b.cancel != nil {
 		b.cancel()
 	}
@@ -86,7 +118,7 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 	}
 	if len(handlers) > 0 || len(options.Etcd) > 0 { // the others need telling only of what other servers write
 		handlers = append(handlers, more...)
-		reader := objects.NewReader(s.store, keyPrefix+"/")
+		reader := objects.NewReader(s.store, options.EtcdPrefix+"/")
 		s.controllers.running.Go(func() { reader.Run(ctx, handlers...) })
 	}
 	return nil

@@ -78,7 +78,15 @@
 //     kube-apiserver goes on trying an eviction whose preconditions fail, and what it forgets as it compacts: versions that
 //     would be too old there may be known here.
 //   - The watch cache. Every list and watch reads the store, so resourceVersion=0 means the newest state, too.
-//   - Durability. An etcd cluster in place of memory is to come ([Options].Etcd).
+//   - Durability, in memory.
+//
+// # State
+//
+// Objects are in the memory of the process, unless [Options].Etcd names an etcd cluster to keep them in, which many servers
+// may share. [Server.Snapshot] keeps the state of a server in memory, to set it back to ([Server.Restore], [Server.Rewind]), to start others
+// with ([Options].Restore), or to write it to a file ([Snapshot.WriteFile], [ReadSnapshotFile]). What a server in memory
+// remembers of the past is bounded ([History], [Server.Compact]), and so is what waits for a watcher that does not take
+// it: who asks for more, or falls behind by more, gets 410 Gone.
 //
 // # Time
 //

@@ -6,6 +6,7 @@ import (
 	"log"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -91,4 +92,66 @@ func ExampleServer_Listen() {
 	fmt.Println(err)
 	// Output:
 	// listening at "0.0.0.0:0": want a loopback address, such as 127.0.0.1:0: this server is for tests and must not be reachable from elsewhere, unless Options.ListenBeyondLoopback says so
+}
+
+// A state that takes some making, made once: for each test case the server is set back to it.
+func ExampleServer_Restore() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	server, err := emulator.Start(ctx, emulator.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Stop()
+	configMaps := kubernetes.NewForConfigOrDie(server.Config()).CoreV1().ConfigMaps("default")
+	if _, err := configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "prepared"}}, metav1.CreateOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	prepared, err := server.Snapshot()
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	for _, name := range []string{"first", "second"} {
+		if err := server.Restore(prepared); err != nil {
+			log.Fatal(err)
+		}
+		if _, err := configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+			log.Fatal(err)
+		}
+		list, err := configMaps.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, item := range list.Items {
+			fmt.Println(name+":", item.Name)
+		}
+	}
+	// Output:
+	// first: first
+	// first: prepared
+	// second: prepared
+	// second: second
+}
+
+// Servers that begin with one state, which may come from a file, see nothing of one another.
+func ExampleOptions_restore() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	first, err := emulator.Start(ctx, emulator.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer first.Stop()
+	snapshot, err := first.Snapshot()
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := emulator.Start(ctx, emulator.Options{Restore: snapshot})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer second.Stop()
+	fmt.Println(snapshot.Len(), "objects")
+	// Output: 6 objects
 }

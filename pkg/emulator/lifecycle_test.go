@@ -2,11 +2,14 @@ package emulator_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
@@ -122,15 +125,41 @@ func TestTheContextOfStartDoesNotEndTheServer(t *testing.T) {
 func TestStartFailsCleanly(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
+	hurried, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
 	cases := map[string]struct {
 		ctx     context.Context //nolint:containedctx // an input like the others
 		options emulator.Options
 		wantErr string
 	}{
 		"with a context that is over": {ctx: cancelled, wantErr: "context canceled"},
-		"with etcd": {
-			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}},
-			wantErr: "options: Etcd: keeping objects in an etcd cluster is not built yet",
+		"with an etcd that is not there": {
+			ctx: hurried, options: emulator.Options{Etcd: []string{"http://" + closedPort(t)}},
+			wantErr: "reaching etcd at http://127.0.0.1:",
+		},
+		"with an etcd, and a reason why it does not answer": {
+			ctx: hurried, options: emulator.Options{Etcd: []string{"http://" + closedPort(t)}},
+			wantErr: "connection refused",
+		},
+		"with a snapshot for an etcd": {
+			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}, Restore: &emulator.Snapshot{}},
+			wantErr: "options: Restore: the objects of this server are in an etcd cluster, not in its memory",
+		},
+		"with bounds that an etcd does not have": {
+			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}, History: emulator.History{Events: 1}},
+			wantErr: "options: History: of an etcd cluster only Age can be set",
+		},
+		"with a prefix for no etcd": {
+			options: emulator.Options{EtcdPrefix: "/elsewhere"},
+			wantErr: "options: EtcdPrefix: there are no endpoints in Etcd to use it with",
+		},
+		"with TLS for no etcd": {
+			options: emulator.Options{EtcdTLS: &tls.Config{MinVersion: tls.VersionTLS12}},
+			wantErr: "options: EtcdTLS: there are no endpoints in Etcd to use it with",
+		},
+		"with an empty prefix": {
+			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}, EtcdPrefix: "/"},
+			wantErr: "options: EtcdPrefix: must name something",
 		},
 		"with a token that no header could carry": {
 			options: emulator.Options{Token: "a b"},
@@ -162,6 +191,15 @@ func TestStartFailsCleanly(t *testing.T) {
 		})
 	}
 	requireNoGoroutines(t)
+}
+
+// closedPort returns an address at which nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
 }
 
 func TestServersDifferByTheirGates(t *testing.T) {

@@ -3,6 +3,7 @@ package emulator
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -72,9 +73,26 @@ type Options struct {
 	// pods/log. The default is nobody, and then reading the log of a container is an error.
 	Logs LogSource
 
-	// Etcd are the endpoints of an etcd cluster to keep the objects in, in place of this process's memory. That is not
-	// built yet: Start refuses any.
+	// History bounds what the server remembers beside the present. The default keeps 50,000 changes or 128 MiB of them.
+	History History
+
+	// Restore is a state for the server to begin with, with all resource versions as they were. Any number of servers
+	// may begin with one. The default is an empty server.
+	Restore *Snapshot
+
+	// Etcd are the endpoints of an etcd cluster, such as http://127.0.0.1:2379, to keep the objects in, in place of this
+	// process's memory. They outlive the server then, and several servers may work on them at once, in one process or
+	// many: each sees what the others write. Versions from 3.5 on will do. Start waits ten seconds for an answer, or
+	// until its context ends. Snapshots are not to be had of such a server, it needs the network, and so it cannot run in
+	// a testing/synctest bubble; etcd's own client keeps what waits for a slow watcher, without the bounds of History. The
+	// default is memory.
 	Etcd []string
+	// EtcdTLS is what to reach the endpoints with if they begin with https: the authority that signed their
+	// certificates, and the client's own. The default trusts what the machine trusts.
+	EtcdTLS *tls.Config
+	// EtcdPrefix is what the keys in etcd begin with, as with --etcd-prefix of a kube-apiserver: servers with
+	// different ones share the cluster but no objects. The default is /registry.
+	EtcdPrefix string
 
 	// Logger gets what the server has to say of requests, at the verbosities of Kubernetes. The default is the logger
 	// in the context of Start (logr.NewContext), and with none there, silence. See the package's documentation on what
@@ -101,8 +119,9 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	if err := checkControllers(o.DisabledControllers); err != nil {
 		return o, err
 	}
-	if len(o.Etcd) > 0 {
-		return o, errors.New("options: Etcd: keeping objects in an etcd cluster is not built yet; leave it empty to keep them in memory")
+	o, err := o.completeStore()
+	if err != nil {
+		return o, err
 	}
 	if o.TolerationSeconds != nil && *o.TolerationSeconds < 0 {
 		return o, fmt.Errorf("options: TolerationSeconds: must not be negative: %d", *o.TolerationSeconds)

@@ -123,7 +123,7 @@ func TestValidatingPolicies(t *testing.T) {
 			_, err := client.CoreV1().ConfigMaps("kube-system").Create(t.Context(), makeConfigMap("unbound"), metav1.CreateOptions{})
 			require.NoError(t, err, "a policy without a binding does nothing")
 			register(t, client, bind(admissionregistrationv1.Deny))
-			_, err = createConfigMap(t, client, makeConfigMap("a"))
+			_, err = tryConfigMap(t, client, makeConfigMap("a"))
 			if tc.wantErr == "" {
 				require.NoError(t, err)
 				return
@@ -139,7 +139,7 @@ func TestPoliciesChangeAtOnce(t *testing.T) {
 		client := kube(t, start(t, emulator.Options{}).Config())
 		policies := client.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 		register(t, client, policyOf(expression("false")), bind(admissionregistrationv1.Deny))
-		_, err := createConfigMap(t, client, makeConfigMap("a"))
+		_, err := tryConfigMap(t, client, makeConfigMap("a"))
 		require.Error(t, err)
 		policy, err := policies.Get(t.Context(), "rule", metav1.GetOptions{})
 		require.NoError(t, err)
@@ -147,16 +147,16 @@ func TestPoliciesChangeAtOnce(t *testing.T) {
 		policy, err = policies.Update(t.Context(), policy, metav1.UpdateOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, int64(2), policy.Generation)
-		_, err = createConfigMap(t, client, makeConfigMap("a"))
+		_, err = tryConfigMap(t, client, makeConfigMap("a"))
 		require.NoError(t, err)
 
 		policy.Spec.Validations[0].Expression = "false"
 		_, err = policies.Update(t.Context(), policy, metav1.UpdateOptions{})
 		require.NoError(t, err)
-		_, err = createConfigMap(t, client, makeConfigMap("b"))
+		_, err = tryConfigMap(t, client, makeConfigMap("b"))
 		require.Error(t, err)
 		require.NoError(t, client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
-		_, err = createConfigMap(t, client, makeConfigMap("b"))
+		_, err = tryConfigMap(t, client, makeConfigMap("b"))
 		require.NoError(t, err)
 	})
 }
@@ -178,7 +178,7 @@ func TestPolicyActions(t *testing.T) {
 			policy := policyOf([]admissionregistrationv1.Validation{{Expression: "false", Message: "just no"}})
 			policy.Spec.AuditAnnotations = []admissionregistrationv1.AuditAnnotation{{Key: "who", ValueExpression: "request.userInfo.username"}}
 			register(t, client, policy, bind(tc.actions...))
-			_, err := createConfigMap(t, client, makeConfigMap("a"))
+			_, err := tryConfigMap(t, client, makeConfigMap("a"))
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, heard.text)
 		})
@@ -234,14 +234,14 @@ func TestPolicyParameters(t *testing.T) {
 				client := kube(t, start(t, emulator.Options{}).Config())
 				lenient := makeConfigMap("lenient")
 				lenient.Data = map[string]string{"want": "value"}
-				_, err := createConfigMap(t, client, lenient)
+				_, err := tryConfigMap(t, client, lenient)
 				require.NoError(t, err)
 				strict := &corev1.ConfigMap{ObjectMeta: objectMeta("strict"), Data: map[string]string{"want": "this"}}
 				strict.Labels = map[string]string{"params": "yes"}
 				_, err = client.CoreV1().ConfigMaps("kube-system").Create(t.Context(), strict, metav1.CreateOptions{})
 				require.NoError(t, err)
 				register(t, client, tc.policy, tc.binding)
-				_, err = createConfigMap(t, client, makeConfigMap("a"))
+				_, err = tryConfigMap(t, client, makeConfigMap("a"))
 				if tc.wantErr == "" {
 					require.NoError(t, err)
 					return
@@ -306,7 +306,7 @@ func TestMutatingPolicies(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := kube(t, start(t, emulator.Options{}).Config())
 				register(t, client, mutation(tc.mutations...)...)
-				stored, err := createConfigMap(t, client, makeLabelled("a"))
+				stored, err := tryConfigMap(t, client, makeLabelled("a"))
 				if tc.wantErr != "" {
 					require.EqualError(t, err, tc.wantErr)
 					return
@@ -363,7 +363,7 @@ func TestTheOrderOfHooks(t *testing.T) {
 		validatingHook("guard.example.com", atService("guard", "/")),
 		policyOf([]admissionregistrationv1.Validation{{Expression: "false", MessageExpression: "'with ' + object.metadata.labels.map(key, key).join(',')"}}),
 		bind(admissionregistrationv1.Deny))
-	_, err := createConfigMap(t, client, makeLabelled("a"))
+	_, err := tryConfigMap(t, client, makeLabelled("a"))
 	require.ErrorContains(t, err, denied+"with ")
 	for _, by := range []string{"policy", "webhook"} {
 		assert.Contains(t, err.Error(), by)
@@ -378,7 +378,7 @@ func TestPoliciesSeeImpersonatedUsers(t *testing.T) {
 	register(t, kube(t, server.Config()), policyOf(expression("request.userInfo.username != 'jane'")), bind(admissionregistrationv1.Deny))
 	config := server.Config()
 	config.Impersonate = rest.ImpersonationConfig{UserName: "jane", Groups: []string{"system:masters"}}
-	_, err := createConfigMap(t, kube(t, config), makeConfigMap("a"))
+	_, err := tryConfigMap(t, kube(t, config), makeConfigMap("a"))
 	require.ErrorContains(t, err, denied)
 }
 
@@ -388,8 +388,8 @@ func TestServersDoNotShareHooks(t *testing.T) {
 		clients = append(clients, kube(t, start(t, emulator.Options{}).Config()))
 	}
 	register(t, clients[0], policyOf(expression("false")), bind(admissionregistrationv1.Deny))
-	_, err := createConfigMap(t, clients[0], makeConfigMap("a"))
+	_, err := tryConfigMap(t, clients[0], makeConfigMap("a"))
 	require.Error(t, err)
-	_, err = createConfigMap(t, clients[1], makeConfigMap("a"))
+	_, err = tryConfigMap(t, clients[1], makeConfigMap("a"))
 	require.NoError(t, err)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/musterkube/muster/pkg/emulator/internal/admission"
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
-	"github.com/musterkube/muster/pkg/emulator/internal/etcdmem"
 	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry"
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
@@ -39,11 +38,14 @@ type Server struct {
 	users     map[string]User
 	logger    logr.Logger
 	store     *kubernetes.Client
+	memory    *mvcc.DB // behind store; nil if that is an etcd cluster
 	handler   http.Handler
 	transport *transport.HandlerTransport
 	requests  *drain.Drain
 	services  *services
-	doors     doors
+	// configured is what webhooks and policies do to requests.
+	configured admissionHooks
+	doors      doors
 
 	controllers background
 
@@ -75,35 +77,34 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 func (s *Server) start(ctx context.Context, options Options) error {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.release = append(s.release, cancel)
-	if err := s.openStore(life); err != nil {
+	if err := s.openStore(ctx, life, options); err != nil {
 		return err
 	}
 
-	var configured admissionHooks
-	getter := restOptions{client: s.store, scheme: scheme.New()}
+	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New()}
 	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
 		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,
-		AdmissionChanged: configured.changed,
+		AdmissionChanged: s.configured.changed,
 	})
 	if err != nil {
 		return err
 	}
 	who.authentication.serve(served)
 	s.release = append(s.release, func() { destroy(served) })
-	if err := s.openHooks(life, options, served, &configured); err != nil {
+	if err := s.openHooks(life, options, served, &s.configured); err != nil {
 		return err
 	}
 	admit, err := admission.New(admission.Config{
 		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
-		Last: configured.plugins(),
+		Last: s.configured.plugins(),
 	})
 	if err != nil {
 		return err
 	}
 
 	config := newGenericConfig(options, getter, admit, who, s.requests)
-	configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
+	s.configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
 	generic, err := newGenericServer(config)
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	return s.startControllers(life, options, served, getter.scheme, &configured)
+	return s.controllers.begin(func() error { return s.startControllers(life, options, served, getter.scheme, &s.configured) })
 }
 
 // bootstrap writes what is there from the start.
@@ -129,18 +130,6 @@ func bootstrap(ctx context.Context, options Options, served storages) error {
 		return err
 	}
 	return registry.BootstrapRBAC(ctx, served)
-}
-
-// openStore makes the store and a client of it.
-func (s *Server) openStore(ctx context.Context) error {
-	db, err := mvcc.New(mvcc.Options{})
-	if err != nil {
-		return err
-	}
-	s.release = append(s.release, db.Close)
-	s.store = etcdmem.Client(ctx, db)
-	s.release = append(s.release, func() { _ = s.store.Close() })
-	return nil
 }
 
 // Config returns a configuration for clients in this process, with the rights of the cluster administrator and without

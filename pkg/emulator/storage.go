@@ -1,8 +1,10 @@
 package emulator
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"go.etcd.io/etcd/client/v3/kubernetes"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,8 +20,12 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
 )
 
-// keyPrefix is where a kube-apiserver keeps everything unless it is told otherwise (--etcd-prefix).
-const keyPrefix = "/registry"
+const (
+	// healthKey is what is read to find out whether the store answers; there need not be such a key.
+	healthKey = "/health"
+	// healthTimeout is how long that may take.
+	healthTimeout = 2 * time.Second
+)
 
 // unusualKeys are the resources whose keys do not begin with their name.
 var unusualKeys = map[string]string{
@@ -33,6 +39,7 @@ var unusualKeys = map[string]string{
 // in the same encoding, over client.
 type restOptions struct {
 	client *kubernetes.Client
+	prefix string
 	scheme *scheme.Scheme
 }
 
@@ -42,7 +49,7 @@ var _ generic.RESTOptionsGetter = restOptions{}
 func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	version := o.scheme.StorageVersion(resource)
 	config := storagebackend.Config{
-		Prefix:          keyPrefix,
+		Prefix:          o.prefix,
 		Codec:           o.scheme.StorageCodec(version),
 		EncodeVersioner: version,
 	}
@@ -78,7 +85,9 @@ func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePre
 
 // healthy tells whether the store answers.
 func (o restOptions) healthy(r *http.Request) error {
-	if _, err := o.client.Kubernetes.Get(r.Context(), keyPrefix+"/health", kubernetes.GetOptions{}); err != nil {
+	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
+	defer cancel()
+	if _, err := o.client.Kubernetes.Get(ctx, o.prefix+healthKey, kubernetes.GetOptions{}); err != nil {
 		return fmt.Errorf("reading from the store: %w", err)
 	}
 	return nil

@@ -157,7 +157,7 @@ func makeLabelled(name string) *corev1.ConfigMap {
 	return configMap
 }
 
-func createConfigMap(t *testing.T, client kubernetes.Interface, configMap *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+func tryConfigMap(t *testing.T, client kubernetes.Interface, configMap *corev1.ConfigMap) (*corev1.ConfigMap, error) {
 	t.Helper()
 	return client.CoreV1().ConfigMaps("default").Create(t.Context(), configMap, metav1.CreateOptions{})
 }
@@ -182,7 +182,7 @@ func TestWebhooksByURL(t *testing.T) {
 	defer server.Stop()
 	client := kube(t, server.Config())
 	register(t, client, validatingHook("guard.example.com", atURL(guard)))
-	_, err = createConfigMap(t, client, makeLabelled("a"))
+	_, err = tryConfigMap(t, client, makeLabelled("a"))
 	require.EqualError(t, err, `admission webhook "guard.example.com" denied the request: it has to be mutated first`,
 		"a webhook is there for the very next request")
 	status := apierrors.APIStatus(nil)
@@ -190,7 +190,7 @@ func TestWebhooksByURL(t *testing.T) {
 	assert.Equal(t, int32(http.StatusBadRequest), status.Status().Code, "a webhook that gives no code refuses with 400")
 
 	register(t, client, mutatingHook("label.example.com", atURL(hook)))
-	stored, err := createConfigMap(t, client, makeLabelled("a"))
+	stored, err := tryConfigMap(t, client, makeLabelled("a"))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"given": "yes", "mutated": "yes"}, stored.Labels)
 	stored.Data["key"] = "bad"
@@ -214,14 +214,14 @@ func TestWebhooksInABubble(t *testing.T) {
 		require.NoError(t, server.HandleService("default/guard:8443", guard))
 		client := kube(t, server.Config())
 		register(t, client, mutatingHook("label.example.com", atService("hooks", "/label")))
-		stored, err := createConfigMap(t, client, makeLabelled("a"))
+		stored, err := tryConfigMap(t, client, makeLabelled("a"))
 		require.NoError(t, err)
 		assert.Equal(t, "yes", stored.Labels["mutated"])
 
 		elsewhere := atService("guard", "/")
 		elsewhere.Service.Port = new(int32(8443))
 		register(t, client, validatingHook("guard.example.com", elsewhere))
-		_, err = createConfigMap(t, client, makeLabelled("b"))
+		_, err = tryConfigMap(t, client, makeLabelled("b"))
 		require.EqualError(t, err, `admission webhook "guard.example.com" denied the request: never`)
 		err = client.CoreV1().ConfigMaps("default").Delete(t.Context(), "a", metav1.DeleteOptions{})
 		require.EqualError(t, err, `admission webhook "guard.example.com" denied the request: never`)
@@ -296,7 +296,7 @@ func TestWebhooksThatFail(t *testing.T) {
 				}
 				register(t, client, validatingHook("guard.example.com", atService("guard", "/"), changes...))
 				begin := time.Now() //nolint:forbidigo // the bubble's clock is the one to ask
-				_, err := createConfigMap(t, client, makeConfigMap("a"))
+				_, err := tryConfigMap(t, client, makeConfigMap("a"))
 				if tc.wantErr == "" {
 					require.NoError(t, err)
 				} else {
@@ -319,11 +319,11 @@ func TestWhatWebhooksAreCalledFor(t *testing.T) {
 			want: func(t *testing.T, client kubernetes.Interface) error {
 				configMap := makeConfigMap("a")
 				configMap.Labels = selected.MatchLabels
-				_, err := createConfigMap(t, client, configMap)
+				_, err := tryConfigMap(t, client, configMap)
 				return err
 			},
 			none: func(t *testing.T, client kubernetes.Interface) error {
-				_, err := createConfigMap(t, client, makeLabelled("b"))
+				_, err := tryConfigMap(t, client, makeLabelled("b"))
 				return err
 			},
 		},
@@ -337,7 +337,7 @@ func TestWhatWebhooksAreCalledFor(t *testing.T) {
 				return err
 			},
 			none: func(t *testing.T, client kubernetes.Interface) error {
-				_, err := createConfigMap(t, client, makeConfigMap("b"))
+				_, err := tryConfigMap(t, client, makeConfigMap("b"))
 				return err
 			},
 		},
@@ -348,11 +348,11 @@ func TestWhatWebhooksAreCalledFor(t *testing.T) {
 			want: func(t *testing.T, client kubernetes.Interface) error {
 				configMap := makeConfigMap("a")
 				configMap.Data["key"] = "strict"
-				_, err := createConfigMap(t, client, configMap)
+				_, err := tryConfigMap(t, client, configMap)
 				return err
 			},
 			none: func(t *testing.T, client kubernetes.Interface) error {
-				_, err := createConfigMap(t, client, makeConfigMap("b"))
+				_, err := tryConfigMap(t, client, makeConfigMap("b"))
 				return err
 			},
 		},
@@ -361,7 +361,7 @@ func TestWhatWebhooksAreCalledFor(t *testing.T) {
 				hook.Rules = onConfigMaps(admissionregistrationv1.Update)
 			},
 			none: func(t *testing.T, client kubernetes.Interface) error {
-				_, err := createConfigMap(t, client, makeConfigMap("a"))
+				_, err := tryConfigMap(t, client, makeConfigMap("a"))
 				return err
 			},
 			want: func(t *testing.T, client kubernetes.Interface) error {
@@ -457,7 +457,7 @@ func TestWebhooksWarn(t *testing.T) {
 	config, heard := withWarnings(start(t, emulator.Options{Services: map[string]http.Handler{"default/guard": guard}}).Config())
 	client := kube(t, config)
 	register(t, client, validatingHook("guard.example.com", atService("guard", "/")))
-	_, err := createConfigMap(t, client, makeConfigMap("a"))
+	_, err := tryConfigMap(t, client, makeConfigMap("a"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"mind the gap"}, heard.text)
 }
@@ -472,7 +472,7 @@ func TestReinvocation(t *testing.T) {
 			register(t, client,
 				mutatingHook("a.example.com", atService("first", "/"), func(hook *admissionregistrationv1.MutatingWebhook) { hook.ReinvocationPolicy = &policy }),
 				mutatingHook("b.example.com", atService("second", "/")))
-			stored, err := createConfigMap(t, client, makeLabelled("a"))
+			stored, err := tryConfigMap(t, client, makeLabelled("a"))
 			require.NoError(t, err)
 			assert.Len(t, stored.Labels, 3)
 			assert.Equal(t, want, first.count(), "the second changed what the first has seen")
@@ -484,7 +484,7 @@ func TestReinvocation(t *testing.T) {
 func TestWebhooksAndPatches(t *testing.T) {
 	label := &reviewer{answer: labelling("mutated")}
 	client := kube(t, start(t, emulator.Options{Services: map[string]http.Handler{"default/label": label}}).Config())
-	_, err := createConfigMap(t, client, makeLabelled("a"))
+	_, err := tryConfigMap(t, client, makeLabelled("a"))
 	require.NoError(t, err)
 	register(t, client, mutatingHook("label.example.com", atService("label", "/")))
 	for _, patchType := range []types.PatchType{types.StrategicMergePatchType, types.MergePatchType} {
@@ -564,6 +564,6 @@ func TestServicesMustBeNamed(t *testing.T) {
 func TestWebhooksCanBeDisabled(t *testing.T) {
 	client := kube(t, start(t, emulator.Options{DisabledAdmission: []string{"ValidatingAdmissionWebhook"}}).Config())
 	register(t, client, validatingHook("guard.example.com", atService("guard", "/")))
-	_, err := createConfigMap(t, client, makeConfigMap("a"))
+	_, err := tryConfigMap(t, client, makeConfigMap("a"))
 	require.NoError(t, err)
 }

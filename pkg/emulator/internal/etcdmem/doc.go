@@ -13,7 +13,8 @@
 //   - Range requests with a sort order or with bounds on the revisions of keys, puts that keep the present value or
 //     lease, conditions over a range of keys and nested transactions are refused with an error that says so.
 //   - Cluster, Auth and Maintenance calls are refused as Unimplemented.
-//   - Watch responses are never fragmented. A watch that falls too far behind is cancelled as if its revision had been
-//     compacted, so that an API server answers 410 Gone and its client lists again.
+//   - Watch responses are never fragmented. A watch that falls too far behind, or whose store is set back to a snapshot,
+//     is cancelled as if its revision had been compacted, so that an API server answers 410 Gone and its client lists
+//     again.
 //   - A lease lives as long as was asked, one second at least; etcd has a minimum that depends on its election timeout.
 package etcdmem

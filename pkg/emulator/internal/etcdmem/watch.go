@@ -22,8 +22,8 @@ type watchClient struct {
 
 var _ clientv3.Watcher = (*watchClient)(nil)
 
-// Watch follows keys until ctx ends, which closes the channel. A revision that was compacted, and a watch that falls too
-// far behind, yield a last response that is cancelled with a compact revision.
+// Watch follows keys until ctx ends, which closes the channel. A revision that was compacted, a watch that falls too far
+// behind, and a store that is set back to a snapshot yield a last response that is cancelled with a compact revision.
 func (c *watchClient) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
 	op := clientv3.OpWatch(key, opts...)
 	out := make(chan clientv3.WatchResponse, 1)
@@ -38,7 +38,7 @@ func (c *watchClient) Watch(ctx context.Context, key string, opts ...clientv3.Op
 	started := c.tasks.start(func() {
 		defer close(out)
 		defer c.forget(s)
-		if err := s.run(ctx, c.opts); errors.Is(err, mvcc.ErrWatcherTooSlow) || errors.Is(err, mvcc.ErrCompacted) {
+		if err := s.run(ctx, c.opts); outdated(err) {
 			s.last(ctx, c.refuse(err))
 		}
 	})
@@ -63,13 +63,18 @@ func (c *watchClient) forget(s *stream) {
 	delete(c.streams, s)
 }
 
+// outdated reports whether a watch ends because what it wants to know next cannot be told any more.
+func outdated(err error) bool {
+	return errors.Is(err, mvcc.ErrCompacted) || errors.Is(err, mvcc.ErrWatcherTooSlow) || errors.Is(err, mvcc.ErrRestored)
+}
+
 // refuse is the last response of a watch.
 func (c *watchClient) refuse(err error) clientv3.WatchResponse {
 	response := clientv3.WatchResponse{Header: header(c.db.Revision()), Canceled: true}
 	switch {
 	case errors.Is(err, mvcc.ErrCompacted):
 		response.CompactRevision = c.db.CompactRevision()
-	case errors.Is(err, mvcc.ErrWatcherTooSlow):
+	case outdated(err):
 		response.CompactRevision = response.Header.Revision
 	default:
 		response.CancelReason = clientError(err).Error()

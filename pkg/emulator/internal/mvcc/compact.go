@@ -33,15 +33,33 @@ func (db *DB) compact(revision int64) {
 		}
 		db.trim(event.KV.Key, revision)
 	}
+	first := db.firstEvent(revision)
+	for _, event := range db.log[:first] {
+		db.logBytes -= heldBytes(event)
+	}
 	// A copy, so that the array with the old events can go.
-	db.log = slices.Clone(db.log[db.firstEvent(revision):])
+	db.log = slices.Clone(db.log[first:])
 	db.compacted = revision
 	for i := range db.log {
 		if db.log[i].KV.ModRevision > revision {
 			break
 		}
+		db.logBytes -= heldBytes(db.log[i])
 		db.log[i].Prev = nil
+		db.logBytes += heldBytes(db.log[i])
 	}
+}
+
+// eventBytes is what an event takes beside its key and values: an Event, a KeyValue, and the pointer to that in its entry.
+const eventBytes = 128
+
+// heldBytes is how much memory an event in the log holds that would be free without it: the version that it replaced.
+func heldBytes(event Event) int64 {
+	held := eventBytes + int64(len(event.KV.Key))
+	if event.Prev != nil {
+		held += int64(len(event.Prev.Value))
+	}
+	return held
 }
 
 // trim drops the versions of a key that no revision from the given one on can see.
@@ -76,19 +94,47 @@ func (db *DB) firstEvent(revision int64) int {
 	return i
 }
 
-// trimHistory compacts what KeepEvents and KeepFor do not want kept. The caller holds mu for writing and has just
-// committed a write.
+// trimHistory compacts what KeepEvents, KeepBytes and KeepFor do not want kept. The caller holds mu for writing and has
+// just committed a write.
 func (db *DB) trimHistory() {
 	target := db.compacted
 	if keep := db.opts.KeepEvents; keep > 0 && len(db.log) > keep+keep/4 {
 		target = max(target, db.log[len(db.log)-keep].KV.ModRevision)
 	}
+	if keep := db.opts.KeepBytes; keep > 0 && db.logBytes > keep+keep/4 {
+		target = max(target, db.revisionWithin(keep))
+	}
 	if db.opts.KeepFor > 0 {
-		target = max(target, db.expiredRevision())
+		target = max(target, db.expiredRevision(db.rev.Load()))
 	}
 	if target > db.compacted {
 		db.compact(target)
 	}
+}
+
+// trimExpired compacts what KeepFor does not want kept, without a write that would. The caller holds mu for writing.
+func (db *DB) trimExpired() {
+	if db.opts.KeepFor <= 0 {
+		return
+	}
+	now := db.rev.Load()
+	if target := min(db.expiredRevision(now+1), now); target > db.compacted {
+		db.compact(target)
+	}
+}
+
+// revisionWithin returns the first revision from which on the log holds no more than so many bytes; the present one if
+// that alone holds more.
+func (db *DB) revisionWithin(bytes int64) int64 {
+	held := db.logBytes
+	for _, event := range db.log {
+		if held <= bytes {
+			// Compacting this event's revision frees what came before it, and a little of it.
+			return event.KV.ModRevision
+		}
+		held -= heldBytes(event)
+	}
+	return db.rev.Load()
 }
 
 // mark says that the revisions from rev on were made at the given time or later.
@@ -97,12 +143,13 @@ type mark struct {
 	at  time.Time
 }
 
-// expiredRevision notes the time of the present revision and returns the first one that KeepFor still wants kept, as far
-// as the marks can tell. A mark is set an eighth of KeepFor after the one before, so there are at most ten.
-func (db *DB) expiredRevision() int64 {
+// expiredRevision notes that the revisions from newest on are made now or later, and returns the first one that KeepFor
+// still wants kept, as far as the marks can tell. A mark is set an eighth of KeepFor after the one before, so there are
+// at most ten.
+func (db *DB) expiredRevision(newest int64) int64 {
 	now, keep := db.opts.Clock.Now(), db.opts.KeepFor
 	if len(db.marks) == 0 || now.Sub(db.marks[len(db.marks)-1].at) >= keep/8 {
-		db.marks = append(db.marks, mark{rev: db.rev.Load(), at: now})
+		db.marks = append(db.marks, mark{rev: newest, at: now})
 	}
 	// What came before the second mark is at least as old as that mark.
 	for len(db.marks) > 1 && now.Sub(db.marks[1].at) > keep {

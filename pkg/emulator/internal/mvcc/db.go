@@ -15,6 +15,10 @@ const (
 	// DefaultKeepEvents is how many events stay readable unless Options say otherwise. At a thousand bytes a value
 	// that is some 50 MB.
 	DefaultKeepEvents = 50_000
+	// DefaultKeepBytes is how many bytes history may take unless Options say otherwise: 128 MiB.
+	DefaultKeepBytes = 128 << 20
+	// DefaultMaxPendingBytes is how many bytes may wait for a watcher unless Options say otherwise: 128 MiB.
+	DefaultMaxPendingBytes = 128 << 20
 	// DefaultMaxPending is how many events may wait for a watcher unless Options say otherwise.
 	DefaultMaxPending = 50_000
 
@@ -32,12 +36,19 @@ type Options struct {
 	// KeepEvents bounds the history by number: when it has grown a quarter beyond this many events, the store compacts
 	// itself so that these many are left. The default 0 means DefaultKeepEvents; a negative number means no bound.
 	KeepEvents int
+	// KeepBytes bounds the history by size, in the same way: that of the versions which are kept for it alone, with a
+	// little for each event. The default 0 means DefaultKeepBytes; a negative number means no bound.
+	KeepBytes int64
 	// KeepFor bounds the history by age: what is older than this, by up to an eighth more, is compacted at the next
-	// write. The default 0 means no bound.
+	// write or when the next watch begins. The default 0 means no bound.
 	KeepFor time.Duration
 	// MaxPending is how many events may wait for a watcher before it is cut off, not counting those that already lay
 	// in the past when it began. The default 0 means DefaultMaxPending; a negative number means no bound.
 	MaxPending int
+	// MaxPendingBytes is how many bytes the events that wait for a watcher may hold, counted as MaxPending counts: the
+	// values before and after each change, which watchers share with one another and, until they are compacted, with
+	// the store. The default 0 means DefaultMaxPendingBytes; a negative number means no bound.
+	MaxPendingBytes int64
 }
 
 // complete checks the options and fills in the defaults.
@@ -50,6 +61,12 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.KeepEvents == 0 {
 		o.KeepEvents = DefaultKeepEvents
+	}
+	if o.KeepBytes == 0 {
+		o.KeepBytes = DefaultKeepBytes
+	}
+	if o.MaxPendingBytes == 0 {
+		o.MaxPendingBytes = DefaultMaxPendingBytes
 	}
 	if o.MaxPending == 0 {
 		o.MaxPending = DefaultMaxPending
@@ -73,6 +90,8 @@ type DB struct {
 	view *btree.BTreeG[*entry]
 	// log holds the events of all revisions from compacted on, in order.
 	log []Event
+	// logBytes is what the log holds in memory that nothing else does, see heldBytes.
+	logBytes int64
 	// marks remember when revisions were made, for KeepFor.
 	marks []mark
 	// watchers are those that run, in no order; each knows its place.
@@ -108,6 +127,20 @@ func (db *DB) CompactRevision() int64 {
 	db.mu.RLock()
 	defer db.mu.RUnlock()
 	return db.compacted
+}
+
+// HistoryBytes is how much memory history takes, as Options.KeepBytes counts it.
+func (db *DB) HistoryBytes() int64 {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.logBytes
+}
+
+// Watchers is how many watchers run.
+func (db *DB) Watchers() int {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return len(db.watchers)
 }
 
 // Close ends every watcher with ErrClosed and every lease timer, and returns when none of them runs any more. Calls made

@@ -4,7 +4,8 @@
 //
 // [New] makes a [DB], [DB.Close] ends it. [DB.Get] and [DB.Range] read, [DB.Put], [DB.PutIf], [DB.Delete],
 // [DB.DeleteIf] and [DB.Txn] write, [DB.Watch] follows, [DB.Grant] makes leases whose keys go when they expire, and
-// [DB.Compact] forgets the past. [DB.Snapshot] and [Restore] carry the present into another DB.
+// [DB.Compact] forgets the past. [DB.Snapshot] keeps the present, [Restore] makes another DB of it, [DB.Restore] and
+// [DB.Rewind] set the same one back, and [Snapshot.WriteTo] and [ReadSnapshot] carry it through a file.
 //
 // # Bytes are shared
 //
@@ -17,7 +18,7 @@
 // Writers take turns. A scan of many keys reads a frozen view of the index (a copy-on-write clone, made when the index
 // changed since the last scan), so it holds no lock while it runs and sees exactly one revision. Watchers never hold up
 // writers: a write appends to the queue of each watcher that it concerns, and a watcher that lets
-// [Options].MaxPending events pile up is cut off with [ErrWatcherTooSlow].
+// [Options].MaxPending events, or MaxPendingBytes, pile up is cut off with [ErrWatcherTooSlow].
 //
 // # What it does not do
 //

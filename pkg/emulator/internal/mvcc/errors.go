@@ -24,11 +24,17 @@ var (
 	ErrLeaseExists = errors.New("mvcc: lease already exists")
 )
 
+// ErrBadSnapshot is returned when what is read is no snapshot, is damaged, or has another format than this package's.
+var ErrBadSnapshot = errors.New("not a usable snapshot")
+
 // Errors that end a watch.
 var (
 	// ErrWatcherTooSlow is returned by Take when more events waited than Options.MaxPending allows. The events are
 	// lost to this watcher: its owner reads the present state again and watches from there.
 	ErrWatcherTooSlow = errors.New("mvcc: watcher fell too far behind")
+	// ErrRestored is returned by Take after DB.Restore: what has become of the keys since the last event cannot be told as
+	// events, and the owner of the watcher does as with ErrWatcherTooSlow.
+	ErrRestored = errors.New("mvcc: store was set back to a snapshot")
 	// ErrWatcherStopped is returned by Take after Stop.
 	ErrWatcherStopped = errors.New("mvcc: watcher was stopped")
 	// ErrClosed is returned by every call to a DB, and to its watchers, after Close.

@@ -29,6 +29,8 @@ type lease struct {
 	deadline time.Time
 	keys     map[string]struct{}
 	timer    clock.Timer
+	// restored says that the lease is out of a snapshot, so that nobody else has its identity.
+	restored bool
 	// term counts the times the timer was set, so that a timer that fires while it is being replaced does nothing.
 	term int
 }
@@ -44,16 +46,23 @@ func (db *DB) Grant(id LeaseID, ttl time.Duration) (LeaseID, error) {
 	case db.leases[id] != nil:
 		return 0, ErrLeaseExists
 	}
-	for id == 0 {
-		db.nextLease++
-		if db.leases[db.nextLease] == nil {
-			id = db.nextLease
-		}
+	if id == 0 {
+		id = db.freeLeaseID()
 	}
 	l := &lease{id: id, ttl: ttl, keys: map[string]struct{}{}}
 	db.leases[id] = l
 	db.arm(l, ttl)
 	return id, nil
+}
+
+// freeLeaseID returns an identity that no lease has. The caller holds mu for writing.
+func (db *DB) freeLeaseID() LeaseID {
+	for {
+		db.nextLease++
+		if db.leases[db.nextLease] == nil {
+			return db.nextLease
+		}
+	}
 }
 
 // Renew starts a lease's time to live anew and returns it. It fails with ErrLeaseNotFound or ErrClosed.

@@ -26,29 +26,3 @@ func (db *DB) Snapshot() (Snapshot, error) {
 	})
 	return snapshot, nil
 }
-
-// Restore makes a store that goes on from a snapshot, any number of them from one. Keys keep their revisions and
-// versions. Its history begins at the snapshot: it stands compacted at that revision. Leases go on with the time that
-// remained, and later renewals grant the full time again.
-func Restore(snapshot Snapshot, opts Options) (*DB, error) {
-	db, err := New(opts)
-	if err != nil {
-		return nil, err
-	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.rev.Store(snapshot.Revision)
-	db.compacted = snapshot.Revision
-	for _, kv := range snapshot.KVs {
-		db.index.ReplaceOrInsert(&entry{key: kv.Key, versions: []*KeyValue{kv}})
-	}
-	for _, l := range snapshot.Leases {
-		restored := &lease{id: l.ID, ttl: l.TTL, keys: make(map[string]struct{}, len(l.Keys))}
-		for _, key := range l.Keys {
-			restored.keys[key] = struct{}{}
-		}
-		db.leases[l.ID] = restored
-		db.arm(restored, l.Remaining)
-	}
-	return db, nil
-}

@@ -14,6 +14,8 @@ type Watcher struct {
 	from int64
 	// limit is how many events may wait; negative for no limit.
 	limit int
+	// limitBytes is how many bytes the events that wait may hold; negative for no limit.
+	limitBytes int64
 	// place is where the watcher stands in DB.watchers, -1 when it has left. It is guarded by DB.mu.
 	place int
 	// ready holds a token when there may be something to take.
@@ -24,16 +26,22 @@ type Watcher struct {
 	// mu guards what follows; it is taken after DB.mu, if that is taken at all.
 	mu    sync.Mutex
 	queue []Event
-	err   error
+	// held is how many bytes the events in queue hold.
+	held int64
+	err  error
 }
 
 // Watch follows the changes of a span from a revision on: those already made first, then those to come. 0 or less means
 // from now on; a revision that has not come yet is waited for. It fails with ErrCompacted when events from there on may
 // have been forgotten, and with ErrClosed.
 func (db *DB) Watch(span Span, from int64) (*Watcher, error) {
-	w := &Watcher{db: db, span: span, limit: db.opts.MaxPending, ready: make(chan struct{}, 1), done: make(chan struct{})}
+	w := &Watcher{
+		db: db, span: span, limit: db.opts.MaxPending, limitBytes: db.opts.MaxPendingBytes,
+		ready: make(chan struct{}, 1), done: make(chan struct{}),
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	db.trimExpired()
 	switch {
 	case db.closed:
 		return nil, ErrClosed
@@ -45,15 +53,18 @@ func (db *DB) Watch(span Span, from int64) (*Watcher, error) {
 	w.from = from
 	for _, event := range db.log[db.firstEvent(from):] {
 		if span.Contains(event.KV.Key) {
-			w.queue = append(w.queue, event)
+			w.enqueue(event)
 		}
 	}
 	if len(w.queue) > 0 {
 		w.signal()
 	}
-	// The past does not count against the limit: nobody could have taken it sooner.
+	// The past does not count against the limits: nobody could have taken it sooner.
 	if w.limit >= 0 {
 		w.limit += len(w.queue)
+	}
+	if w.limitBytes >= 0 {
+		w.limitBytes += w.held
 	}
 	w.place = len(db.watchers)
 	db.watchers = append(db.watchers, w)
@@ -84,7 +95,7 @@ func (w *Watcher) Done() <-chan struct{} { return w.done }
 
 // Take returns the events that wait, without waiting for any, and the revision up to which the caller has now seen
 // everything in the span. All events of one revision come together. The slice is the caller's. After the watcher has
-// ended it returns ErrWatcherTooSlow, ErrWatcherStopped or ErrClosed, every time, and what still waited is lost.
+// ended it returns ErrWatcherTooSlow, ErrRestored, ErrWatcherStopped or ErrClosed, every time, and what still waited is lost.
 func (w *Watcher) Take() ([]Event, int64, error) {
 	// Read before the queue: whatever was written up to here is in the queue already.
 	seen := w.db.rev.Load()
@@ -94,7 +105,7 @@ func (w *Watcher) Take() ([]Event, int64, error) {
 		return nil, 0, w.err
 	}
 	events := w.queue
-	w.queue = nil
+	w.queue, w.held = nil, 0
 	if len(events) > 0 {
 		seen = max(seen, events[len(events)-1].KV.ModRevision)
 	}
@@ -143,10 +154,10 @@ func (w *Watcher) push(events []Event) bool {
 	// One hold of the lock for the whole revision, so that Take never sees half of it.
 	for _, event := range events[first:] {
 		if w.span.Contains(event.KV.Key) {
-			w.queue = append(w.queue, event)
+			w.enqueue(event)
 		}
 	}
-	tooSlow := w.limit >= 0 && len(w.queue) > w.limit
+	tooSlow := w.limit >= 0 && len(w.queue) > w.limit || w.limitBytes >= 0 && w.held > w.limitBytes
 	w.mu.Unlock()
 	if tooSlow {
 		w.end(ErrWatcherTooSlow)
@@ -156,6 +167,12 @@ func (w *Watcher) push(events []Event) bool {
 	return true
 }
 
+// enqueue has an event wait. The caller holds mu, or is the only one to know the watcher.
+func (w *Watcher) enqueue(event Event) {
+	w.queue = append(w.queue, event)
+	w.held += heldBytes(event) + int64(len(event.KV.Value))
+}
+
 // end records why the watcher takes part no more. The first reason stays.
 func (w *Watcher) end(err error) {
 	w.mu.Lock()
@@ -163,7 +180,7 @@ func (w *Watcher) end(err error) {
 	if w.err != nil {
 		return
 	}
-	w.err, w.queue = err, nil
+	w.err, w.queue, w.held = err, nil, 0
 	close(w.done)
 	w.signal()
 }

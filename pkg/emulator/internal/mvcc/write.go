@@ -158,6 +158,9 @@ func (tx *writer) commit() int64 {
 		return db.rev.Load()
 	}
 	db.log = append(db.log, tx.events...)
+	for _, event := range tx.events {
+		db.logBytes += heldBytes(event)
+	}
 	// From the end, because a watcher that is removed has its place taken by the last.
 	for _, w := range slices.Backward(db.watchers) {
 		if !w.push(tx.events) {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Object is the metadata of a stored object, with its kind.
@@ -20,6 +21,15 @@ type Object struct {
 // Kind returns the object's group, version and kind, as stored.
 func (o *Object) Kind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(o.APIVersion, o.PartialObjectMetadata.Kind)
+}
+
+// UID returns the UID of an object in its stored form, and nothing for what is no object.
+func UID(value []byte) types.UID {
+	object, err := decode(value, 0)
+	if err != nil {
+		return ""
+	}
+	return object.UID
 }
 
 // protobufPrefix begins every value that is stored in the protobuf encoding of Kubernetes.
