@@ -11,11 +11,18 @@ import (
 // groupPriorities is the order in which a kube-apiserver 1.36 lists the groups that are served here: the highest first.
 var groupPriorities = map[string]int{
 	"":                    18000,
+	"apps":                17800,
 	"events.k8s.io":       17750,
+	"autoscaling":         17500,
 	"batch":               17400,
+	"networking.k8s.io":   17200,
 	"policy":              17100,
+	"storage.k8s.io":      16800,
 	"scheduling.k8s.io":   16600,
 	"coordination.k8s.io": 16500,
+	"node.k8s.io":         16300,
+	"discovery.k8s.io":    16200,
+	"resource.k8s.io":     16200,
 }
 
 // unknownPriority is that of any other group.

@@ -22,6 +22,7 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/lease"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/namespace"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/node"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/plain"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/pod"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/podgroup"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/priorityclass"
@@ -110,6 +111,16 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 			all[k.version] = map[string]rest.Storage{}
 		}
 		maps.Copy(all[k.version], storages)
+	}
+	others, err := plain.New(config)
+	if err != nil {
+		return nil, err
+	}
+	for version, storages := range others {
+		if all[version] == nil {
+			all[version] = map[string]rest.Storage{}
+		}
+		maps.Copy(all[version], storages)
 	}
 	all[eventsv1.SchemeGroupVersion] = map[string]rest.Storage{"events": all[corev1.SchemeGroupVersion]["events"]}
 	return all, nil

@@ -31,6 +31,8 @@ func registerDefaults(s *runtime.Scheme) {
 			node.Status.Allocatable = node.Status.Capacity.DeepCopy()
 		}
 	})
+	registerWorkloadDefaults(s)
+	registerOtherDefaults(s)
 	addDefaults(s, setNamespaceDefaults)
 	addDefaults(s, setSecretDefaults)
 	addDefaults(s, func(class *schedulingv1.PriorityClass) {
