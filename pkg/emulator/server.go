@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"go.etcd.io/etcd/client/v3/kubernetes"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -90,14 +92,14 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 
 	config := newGenericConfig(options, getter, admit, s.requests)
+	lazy := &lazyResources{served: served, installed: map[schema.GroupVersion][]apidiscoveryv2.APIResourceDiscovery{}}
+	config.BuildHandlerChainFunc = lazy.behind(config.BuildHandlerChainFunc)
 	generic, err := newGenericServer(config)
 	if err != nil {
 		return err
 	}
 	s.release = append(s.release, generic.Destroy)
-	if err := (installer{server: generic, config: config, scheme: getter.scheme}).install(served); err != nil {
-		return err
-	}
+	lazy.installer = installer{server: generic, config: config, scheme: getter.scheme}
 	if err := registry.Bootstrap(klog.NewContext(ctx, options.Logger), served); err != nil {
 		return err
 	}

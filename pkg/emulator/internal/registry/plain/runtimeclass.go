@@ -13,7 +13,7 @@ import (
 func runtimeClasses() row {
 	return &kind[nodev1.RuntimeClass]{
 		version: nodev1.SchemeGroupVersion, plural: "runtimeclasses", singular: "runtimeclass", list: &nodev1.RuntimeClassList{},
-		clusterScoped: true, createOnUpdate: true,
+		clusterScoped: true, createOnUpdate: true, conditional: true,
 		validateCreate: func(c *nodev1.RuntimeClass) field.ErrorList {
 			var errs field.ErrorList
 			if path := field.NewPath("handler"); c.Handler == "" {
