@@ -64,6 +64,7 @@ func wantResources() map[string]described {
 		"v1 nodes/status":                                {Kind: "Node", Verbs: statusVerbs},
 		"v1 pods":                                        {Singular: "pod", Namespaced: true, Kind: "Pod", Short: []string{"po"}, Categories: []string{"all"}, Verbs: allVerbs},
 		"v1 pods/binding":                                {Namespaced: true, Kind: "Binding", Verbs: "create"},
+		"v1 pods/ephemeralcontainers":                    {Namespaced: true, Kind: "Pod", Verbs: statusVerbs},
 		"v1 pods/eviction":                               {Namespaced: true, Kind: "Eviction", Verbs: "create"},
 		"v1 pods/log":                                    {Namespaced: true, Kind: "Pod", Verbs: "get"},
 		"v1 pods/status":                                 {Namespaced: true, Kind: "Pod", Verbs: statusVerbs},

@@ -99,6 +99,7 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 		c.EventTTL = DefaultEventTTL
 	}
 	all := map[schema.GroupVersion]map[string]rest.Storage{}
+	config.Storages = func(version schema.GroupVersion, name string) rest.Storage { return all[version][name] }
 	for _, k := range kinds(c.EventTTL) {
 		if k.gate != "" && !c.Gates.Enabled(k.gate) {
 			continue
