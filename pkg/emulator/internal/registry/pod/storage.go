@@ -33,9 +33,9 @@ func New(c resource.Config) (map[string]rest.Storage, error) {
 	status := resource.NewSubresource(main, statusStrategy{rules})
 	bind := &binding{pods: main, clock: c.Clock}
 	return map[string]rest.Storage{
-		"pods":          main,
-		"pods/status":   status.WithTable(),
-		"pods/binding":  bind,
+		"pods":         main,
+		"pods/status":  status.WithTable(),
+		"pods/binding": bind,
 
 		"pods/ephemeralcontainers": resource.NewSubresource(main, ephemeralStrategy{rules}),
 
