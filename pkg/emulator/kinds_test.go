@@ -63,7 +63,7 @@ func manifests() map[string][2]string {
 		"resourceclaims.resource.k8s.io/v1": {"ResourceClaim", `{"spec":` + withClaim + `}`},
 		"resourceslices.resource.k8s.io/v1": {"ResourceSlice", `{"spec":{"driver":"d.example.com","nodeName":"n","pool":{"name":"p","generation":1,"resourceSliceCount":1}}}`},
 
-		"horizontalpodautoscalers.autoscaling/v2":   {"HorizontalPodAutoscaler", `{"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`},
+		"horizontalpodautoscalers.autoscaling/v2":   {"HorizontalPodAutoscaler", `{"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`},
 		"endpointslices.discovery.k8s.io/v1":        {"EndpointSlice", `{"addressType":"IPv4","endpoints":[{"addresses":["10.0.0.1"]}],"ports":[{"port":80}]}`},
 		"ingressclasses.networking.k8s.io/v1":       {"IngressClass", `{"spec":{"controller":"example.com/c"}}`},
 		"networkpolicies.networking.k8s.io/v1":      {"NetworkPolicy", `{"spec":{"podSelector":{}}}`},

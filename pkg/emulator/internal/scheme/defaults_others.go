@@ -27,6 +27,9 @@ func registerOtherDefaults(s *runtime.Scheme) {
 		}
 		setIfNil(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
 		roundUp(v.Spec.Capacity)
+		if path := v.Spec.HostPath; path != nil {
+			setIfNil(&path.Type, corev1.HostPathUnset)
+		}
 	})
 	addDefaults(s, func(e *corev1.Endpoints) {
 		for i := range e.Subsets {

@@ -5,6 +5,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -33,6 +34,10 @@ func registerWorkloadDefaults(s *runtime.Scheme) {
 	})
 	addDefaults(s, func(d *appsv1.DaemonSet) {
 		prune(d)
+		// A field of the internal type that no client can set, which apps/v1 shows as an annotation.
+		if _, found := d.Annotations[appsv1.DeprecatedTemplateGeneration]; !found {
+			metav1.SetMetaDataAnnotation(&d.ObjectMeta, appsv1.DeprecatedTemplateGeneration, "0")
+		}
 		setTemplateDefaults(&d.Spec.Template)
 		setDaemonSetDefaults(&d.Spec)
 	})
@@ -111,7 +116,6 @@ func setStatefulSetDefaults(spec *appsv1.StatefulSetSpec) {
 	}
 	if strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType && strategy.RollingUpdate != nil {
 		setIfNil(&strategy.RollingUpdate.Partition, 0)
-		setIfNil(&strategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 	}
 	setIfNil(&spec.PersistentVolumeClaimRetentionPolicy, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
 	kept := spec.PersistentVolumeClaimRetentionPolicy

@@ -6,6 +6,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 
@@ -17,7 +18,8 @@ func horizontalPodAutoscalers() row {
 	return &kind[autoscalingv2.HorizontalPodAutoscaler]{
 		version: autoscalingv2.SchemeGroupVersion, plural: "horizontalpodautoscalers", singular: "horizontalpodautoscaler",
 		short: []string{"hpa"}, categories: []string{"all"}, list: &autoscalingv2.HorizontalPodAutoscalerList{},
-		validate: validateAutoscaler,
+		validateCreate: func(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList { return validateAutoscaler(h, nil) },
+		validateUpdate: validateAutoscaler,
 		status: &status[autoscalingv2.HorizontalPodAutoscaler]{validate: func(changed, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 			path := field.NewPath("status")
 			errs := nonNegative(changed.Status.CurrentReplicas, path.Child("currentReplicas"))
@@ -36,7 +38,7 @@ func horizontalPodAutoscalers() row {
 	}
 }
 
-func validateAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+func validateAutoscaler(h, stored *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	path, spec := field.NewPath("spec"), &h.Spec
 	var errs field.ErrorList
 	least := int32(1)
@@ -46,8 +48,11 @@ func validateAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorLis
 			errs = append(errs, field.Invalid(path.Child("minReplicas"), least, "must be greater than or equal to 1"))
 		}
 	}
-	if spec.MaxReplicas < 1 {
-		errs = append(errs, field.Invalid(path.Child("maxReplicas"), spec.MaxReplicas, "must be greater than 0"))
+	switch {
+	case spec.MaxReplicas == 0:
+		errs = append(errs, field.Required(path.Child("maxReplicas"), "must be set and greater than 0"))
+	case spec.MaxReplicas < 0:
+		errs = append(errs, field.Invalid(path.Child("maxReplicas"), spec.MaxReplicas, "must be greater than or equal to 1"))
 	}
 	if spec.MinReplicas != nil && spec.MaxReplicas < least {
 		errs = append(errs, field.Invalid(path.Child("maxReplicas"), spec.MaxReplicas, "must be greater than or equal to `minReplicas`"))
@@ -58,6 +63,11 @@ func validateAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorLis
 	}
 	if spec.ScaleTargetRef.Name == "" {
 		errs = append(errs, field.Required(at.Child("name"), ""))
+	}
+	if version, err := schema.ParseGroupVersion(spec.ScaleTargetRef.APIVersion); err != nil {
+		errs = append(errs, field.Invalid(at.Child("apiVersion"), spec.ScaleTargetRef.APIVersion, err.Error()))
+	} else if version.Group == "" && (stored == nil || stored.Spec.ScaleTargetRef.APIVersion != spec.ScaleTargetRef.APIVersion) {
+		errs = append(errs, field.Invalid(at.Child("apiVersion"), spec.ScaleTargetRef.APIVersion, "apiVersion must specify API group"))
 	}
 	types := []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
 	for i := range spec.Metrics {

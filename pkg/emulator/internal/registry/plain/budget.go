@@ -16,6 +16,7 @@ func podDisruptionBudgets() row {
 		version: policyv1.SchemeGroupVersion, plural: "poddisruptionbudgets", singular: "poddisruptionbudget",
 		short: []string{"pdb"}, list: &policyv1.PodDisruptionBudgetList{},
 		conditional: true,
+		name:        func(string, bool) []string { return nil }, // what can stand in a path
 		wants:       specChanged[policyv1.PodDisruptionBudget],
 		validate: func(b *policyv1.PodDisruptionBudget) field.ErrorList {
 			return validateBudgetSpec(&b.Spec, spec)

@@ -21,13 +21,14 @@ func daemonSets(opts core.Options) row {
 	return &kind[appsv1.DaemonSet]{
 		version: appsv1.SchemeGroupVersion, plural: "daemonsets", singular: "daemonset",
 		short: []string{"ds"}, categories: []string{"all"}, list: &appsv1.DaemonSetList{},
-		wants:         specChanged[appsv1.DaemonSet],
-		template:      template,
-		prepareCreate: func(d *appsv1.DaemonSet) { countTemplates(d, nil) },
-		prepareUpdate: func(changed, stored *appsv1.DaemonSet) { countTemplates(changed, stored) },
-		validate:      func(d *appsv1.DaemonSet) field.ErrorList { return validateDaemonSetSpec(&d.Spec, opts) },
+		wants:          specChanged[appsv1.DaemonSet],
+		template:       template,
+		prepareCreate:  func(d *appsv1.DaemonSet) { countTemplates(d, nil) },
+		prepareUpdate:  func(changed, stored *appsv1.DaemonSet) { countTemplates(changed, stored) },
+		validateCreate: func(d *appsv1.DaemonSet) field.ErrorList { return validateDaemonSetSpec(&d.Spec, opts) },
 		validateUpdate: func(changed, stored *appsv1.DaemonSet) field.ErrorList {
-			return immutable(changed.Spec.Selector, stored.Spec.Selector, field.NewPath("spec", "selector"))
+			errs := immutable(changed.Spec.Selector, stored.Spec.Selector, field.NewPath("spec", "selector"))
+			return append(errs, validateDaemonSetSpec(&changed.Spec, opts)...)
 		},
 		warnings: func(changed, stored *appsv1.DaemonSet) []string {
 			if stored != nil && same(changed.Spec.Template, stored.Spec.Template) {

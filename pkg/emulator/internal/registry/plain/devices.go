@@ -61,10 +61,6 @@ func validateDeviceClaim(claim *resourcev1.DeviceClaim, path *field.Path) field.
 	for i := range claim.Requests {
 		request, at := &claim.Requests[i], path.Child("requests").Index(i)
 		errs = append(errs, dnsLabel(request.Name, at.Child("name"))...)
-		if names[request.Name] {
-			errs = append(errs, field.Duplicate(at, request.Name))
-		}
-		names[request.Name] = true
 		switch exact, some := request.Exactly, request.FirstAvailable; {
 		case exact == nil && len(some) == 0:
 			errs = append(errs, field.Required(at, "exactly one of `exactly` or `firstAvailable` is required"))
@@ -79,6 +75,10 @@ func validateDeviceClaim(claim *resourcev1.DeviceClaim, path *field.Path) field.
 				errs = append(errs, validateRequest(sub.DeviceClassName, sub.Selectors, sub.AllocationMode, sub.Count, at)...)
 			}
 		}
+		if names[request.Name] {
+			errs = append(errs, field.Duplicate(at, request.Name))
+		}
+		names[request.Name] = true
 	}
 	return errs
 }
@@ -225,6 +225,13 @@ func validateResourceSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 	if spec.Pool.ResourceSliceCount <= 0 {
 		errs = append(errs, field.Invalid(path.Child("pool", "resourceSliceCount"), spec.Pool.ResourceSliceCount, "must be greater than zero"))
 	}
+	switch ways := nodeFields(spec); {
+	case len(ways) == 0:
+		errs = append(errs, field.Required(path, "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"))
+	case len(ways) > 1:
+		errs = append(errs, field.Invalid(path, "{"+strings.Join(ways, ", ")+"}",
+			"exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields are set"))
+	}
 	names := map[string]bool{}
 	for i := range spec.Devices {
 		at, name := path.Child("devices").Index(i), spec.Devices[i].Name
@@ -235,4 +242,21 @@ func validateResourceSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 		names[name] = true
 	}
 	return errs
+}
+
+// nodeFields are the fields of a slice, of those that say which nodes have the devices, that are set.
+func nodeFields(spec *resourcev1.ResourceSliceSpec) []string {
+	var fields []string
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"`nodeName`", spec.NodeName != nil}, {"`nodeSelector`", spec.NodeSelector != nil},
+		{"`allNodes`", spec.AllNodes != nil}, {"`perDeviceNodeSelection`", spec.PerDeviceNodeSelection != nil},
+	} {
+		if field.set {
+			fields = append(fields, field.name)
+		}
+	}
+	return fields
 }

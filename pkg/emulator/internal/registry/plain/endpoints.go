@@ -112,7 +112,7 @@ func endpointAddress(ip string, path *field.Path) field.ErrorList {
 	errs := address(ip, path)
 	parsed, err := netip.ParseAddr(ip)
 	if err != nil {
-		return errs
+		return append(errs, field.Invalid(path, ip, "must be a valid IP address")) // said twice, as Kubernetes does
 	}
 	if parsed.IsUnspecified() {
 		errs = append(errs, field.Invalid(path, ip, "may not be unspecified ("+ip+")"))

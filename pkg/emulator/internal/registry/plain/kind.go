@@ -63,6 +63,8 @@ type kind[T any] struct {
 
 	// fields are what field selectors see besides name and namespace.
 	fields func(obj *T) fields.Set
+	// noTable is true for kinds that Kubernetes has no table of: name and time of creation stand in.
+	noTable bool
 	// columns and cells are the table. Default: name and age.
 	columns []metav1.TableColumnDefinition
 	cells   func(now clock.PassiveClock, obj *T) []any
@@ -137,6 +139,9 @@ func (k *kind[T]) storages(c resource.Config) (map[string]rest.Storage, error) {
 func (k *kind[T]) newObject() runtime.Object { return object(new(T)) }
 
 func (k *kind[T]) table(now clock.PassiveClock) rest.TableConvertor {
+	if k.noTable {
+		return rest.NewDefaultTableConvertor(schema.GroupResource{Group: k.version.Group, Resource: k.plural})
+	}
 	columns, cells := k.columns, k.cells
 	if cells == nil {
 		columns = []metav1.TableColumnDefinition{resource.NameColumn(), resource.AgeColumn()}

@@ -194,7 +194,7 @@ func validateBackend(backend *networkingv1.IngressBackend, path *field.Path) fie
 		}
 		return errs
 	case service == nil:
-		return field.ErrorList{field.Required(path, "resource or service backend is required")}
+		return field.ErrorList{field.Invalid(path, "", "resource or service backend is required")}
 	}
 	var errs field.ErrorList
 	at := path.Child("service")

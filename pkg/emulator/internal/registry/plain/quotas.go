@@ -83,6 +83,9 @@ func validateQuantities(list corev1.ResourceList, path *field.Path) field.ErrorL
 		errs = append(errs, qualified(name, at)...)
 		if !strings.Contains(string(name), "/") && !slices.Contains(quotaNames, name) && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) &&
 			!strings.HasPrefix(string(name), corev1.ResourceRequestsHugePagesPrefix) {
+			if name != corev1.ResourceStorage {
+				errs = append(errs, field.Invalid(at, name, "must be a standard resource type or fully qualified"))
+			}
 			errs = append(errs, field.Invalid(at, name, "must be a standard resource for quota"))
 		}
 		quantity := list[name]
@@ -162,12 +165,7 @@ func limitRanges() row {
 		short: []string{"limits"}, list: &corev1.LimitRangeList{},
 		createOnUpdate: true,
 		validate:       validateLimitRange,
-		columns: columns([]metav1.TableColumnDefinition{{
-			Name: "Created At", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
-		}}),
-		cells: func(_ clock.PassiveClock, l *corev1.LimitRange) []any {
-			return []any{l.Name, l.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z")}
-		},
+		noTable:        true,
 	}
 }
 

@@ -12,7 +12,7 @@ func rows(c resource.Config) []row {
 		endpoints(),
 		limitRanges(),
 		persistentVolumeClaims(),
-		persistentVolumes(),
+		persistentVolumes(c.Clock),
 		podTemplates(opts),
 		replicationControllers(opts),
 		resourceQuotas(),

@@ -33,7 +33,12 @@ func validateService(s *corev1.Service) field.ErrorList {
 	errs = append(errs, validateAffinityTimeout(spec, path.Child("sessionAffinityConfig", "clientIP", "timeoutSeconds"))...)
 	errs = append(errs, validateAddresses(spec, path)...)
 	for i, ip := range spec.ExternalIPs {
-		errs = append(errs, endpointAddress(ip, path.Child("externalIPs").Index(i))...)
+		at := path.Child("externalIPs").Index(i)
+		if wrong := address(ip, at); len(wrong) > 0 {
+			errs = append(errs, wrong...)
+		} else {
+			errs = append(errs, endpointAddress(ip, at)...)
+		}
 	}
 	errs = append(errs, oneOf(spec.Type, path.Child("type"), corev1.ServiceTypeClusterIP, corev1.ServiceTypeExternalName,
 		corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeNodePort)...)
@@ -226,7 +231,7 @@ func validateTraffic(spec *corev1.ServiceSpec, path *field.Path) field.ErrorList
 	at = path.Child("internalTrafficPolicy")
 	if policy := spec.InternalTrafficPolicy; policy != nil {
 		errs = append(errs, oneOf(*policy, at, corev1.ServiceInternalTrafficPolicyCluster, corev1.ServiceInternalTrafficPolicyLocal)...)
-	} else if spec.Type != corev1.ServiceTypeExternalName {
+	} else if spec.Type == corev1.ServiceTypeClusterIP || spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer {
 		errs = append(errs, field.Required(at, ""))
 	}
 	if distribution := spec.TrafficDistribution; distribution != nil {

@@ -26,9 +26,11 @@ func statefulSets(opts core.Options) row {
 	return &kind[appsv1.StatefulSet]{
 		version: appsv1.SchemeGroupVersion, plural: "statefulsets", singular: "statefulset",
 		short: []string{"sts"}, categories: []string{"all"}, list: &appsv1.StatefulSetList{},
-		name:     apivalidation.NameIsDNSLabel,
-		wants:    specChanged[appsv1.StatefulSet],
-		template: template,
+		name:          apivalidation.NameIsDNSLabel,
+		wants:         specChanged[appsv1.StatefulSet],
+		template:      template,
+		prepareCreate: func(s *appsv1.StatefulSet) { dropMaxUnavailable(&s.Spec, nil) },
+		prepareUpdate: func(changed, stored *appsv1.StatefulSet) { dropMaxUnavailable(&changed.Spec, &stored.Spec) },
 		validateCreate: func(s *appsv1.StatefulSet) field.ErrorList {
 			return validateStatefulSetSpec(&s.Spec, opts, statefulSetLeniency{})
 		},
@@ -60,6 +62,14 @@ func statefulSets(opts core.Options) row {
 			cells := []any{s.Name, fmt.Sprintf("%d/%d", s.Status.ReadyReplicas, ptr.Deref(s.Spec.Replicas, 0)), age(now, &s.ObjectMeta)}
 			return append(cells, containerCells(&s.Spec.Template)...)
 		},
+	}
+}
+
+// dropMaxUnavailable empties a field that Kubernetes 1.36 leaves switched off (KEP-961), unless the stored set has it.
+func dropMaxUnavailable(changed, stored *appsv1.StatefulSetSpec) {
+	had := stored != nil && stored.UpdateStrategy.RollingUpdate != nil && stored.UpdateStrategy.RollingUpdate.MaxUnavailable != nil
+	if rolling := changed.UpdateStrategy.RollingUpdate; rolling != nil && !had {
+		rolling.MaxUnavailable = nil
 	}
 }
 

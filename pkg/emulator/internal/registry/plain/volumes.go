@@ -177,14 +177,17 @@ func validateClaimChange(changed, stored *corev1.PersistentVolumeClaim) field.Er
 	return append(errs, immutable(changed.Spec.VolumeMode, stored.Spec.VolumeMode, field.NewPath("volumeMode"))...)
 }
 
-func persistentVolumes() row {
+func persistentVolumes(now clock.PassiveClock) row {
 	spec, doc := corev1.PersistentVolumeSpec{}.SwaggerDoc(), corev1.PersistentVolumeStatus{}.SwaggerDoc()
 	return &kind[corev1.PersistentVolume]{
 		version: corev1.SchemeGroupVersion, plural: "persistentvolumes", singular: "persistentvolume",
 		short: []string{"pv"}, list: &corev1.PersistentVolumeList{},
 		clusterScoped: true, returnDeleted: true,
-		prepareCreate: func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumePending },
-		validate:      validateVolume,
+		prepareCreate: func(v *corev1.PersistentVolume) {
+			v.Status.Phase = corev1.VolumePending
+			v.Status.LastPhaseTransitionTime = &metav1.Time{Time: now.Now()}
+		},
+		validate: validateVolume,
 		validateUpdate: func(changed, stored *corev1.PersistentVolume) field.ErrorList {
 			if !same(changed.Spec.PersistentVolumeSource, stored.Spec.PersistentVolumeSource) {
 				return field.ErrorList{field.Forbidden(field.NewPath("spec", "persistentvolumesource"),
@@ -192,7 +195,15 @@ func persistentVolumes() row {
 			}
 			return immutable(changed.Spec.VolumeMode, stored.Spec.VolumeMode, field.NewPath("volumeMode"))
 		},
-		status: &status[corev1.PersistentVolume]{},
+		status: &status[corev1.PersistentVolume]{prepare: func(changed, stored *corev1.PersistentVolume) {
+			after, before := &changed.Status, &stored.Status
+			switch given := after.LastPhaseTransitionTime; {
+			case after.Phase == before.Phase && given == nil:
+				after.LastPhaseTransitionTime = before.LastPhaseTransitionTime
+			case after.Phase != before.Phase && (given == nil || given.Equal(before.LastPhaseTransitionTime)):
+				after.LastPhaseTransitionTime = &metav1.Time{Time: now.Now()}
+			}
+		}},
 		columns: columns([]metav1.TableColumnDefinition{
 			common.Column("Capacity", spec["capacity"]), common.Column("Access Modes", spec["accessModes"]),
 			common.Column("Reclaim Policy", spec["persistentVolumeReclaimPolicy"]), common.Column("Status", doc["phase"]),
