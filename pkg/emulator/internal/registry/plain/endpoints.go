@@ -147,6 +147,12 @@ func endpointSlices() row {
 			}
 			return append(errs, immutable(changed.AddressType, stored.AddressType, field.NewPath("addressType"))...)
 		},
+		warnings: func(changed, stored *discoveryv1.EndpointSlice) []string {
+			if stored == nil && changed.AddressType == discoveryv1.AddressTypeFQDN {
+				return []string{"spec.addressType: FQDN endpoints are deprecated"}
+			}
+			return nil
+		},
 		columns: columns([]metav1.TableColumnDefinition{
 			resource.Column("AddressType", doc["addressType"]), resource.Column("Ports", doc["ports"]),
 			resource.Column("Endpoints", doc["endpoints"]), resource.AgeColumn(),

@@ -124,6 +124,9 @@ func prepareServiceUpdate(changed, stored *corev1.Service) {
 		after.AllocateLoadBalancerNodePorts, after.LoadBalancerClass = nil, nil
 		changed.Status.LoadBalancer = corev1.LoadBalancerStatus{}
 	}
+	if needsAddress(before) && !needsAddress(after) && same(after.InternalTrafficPolicy, before.InternalTrafficPolicy) {
+		after.InternalTrafficPolicy = nil
+	}
 	if !externallyAccessible(after) && externallyAccessible(before) && after.ExternalTrafficPolicy == before.ExternalTrafficPolicy {
 		after.ExternalTrafficPolicy = ""
 	}
