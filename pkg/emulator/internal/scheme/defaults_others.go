@@ -31,7 +31,7 @@ func registerOtherDefaults(s *runtime.Scheme) {
 			setIfNil(&path.Type, corev1.HostPathUnset)
 		}
 	})
-	addDefaults(s, func(e *corev1.Endpoints) {
+	addDefaults(s, func(e *corev1.Endpoints) { //nolint:staticcheck // Deprecated, and served.
 		for i := range e.Subsets {
 			for j := range e.Subsets[i].Ports {
 				if port := &e.Subsets[i].Ports[j]; port.Protocol == "" {

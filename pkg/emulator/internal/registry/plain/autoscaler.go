@@ -72,10 +72,9 @@ func validateAutoscaler(h, stored *autoscalingv2.HorizontalPodAutoscaler) field.
 	types := []string{"ContainerResource", "External", "Object", "Pods", "Resource"}
 	for i := range spec.Metrics {
 		metric, at := &spec.Metrics[i], path.Child("metrics").Index(i)
-		switch {
-		case metric.Type == "":
+		if metric.Type == "" {
 			errs = append(errs, field.Required(at.Child("type"), "must specify a metric source type"))
-		default:
+		} else {
 			errs = append(errs, supportedIn(string(metric.Type), at.Child("type"), types)...)
 		}
 		if metric.Type == autoscalingv2.ResourceMetricSourceType && metric.Resource == nil {

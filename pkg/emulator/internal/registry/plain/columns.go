@@ -53,9 +53,9 @@ func valueOr[V any](value *V, absent string) string {
 }
 
 // few joins the first texts of a list, and says how many more there are.
-func few(list []string, most int) string {
-	if len(list) <= most {
+func few(list []string) string {
+	if len(list) <= shown {
 		return strings.Join(list, ",")
 	}
-	return fmt.Sprintf("%s + %d more...", strings.Join(list[:most], ","), len(list)-most)
+	return fmt.Sprintf("%s + %d more...", strings.Join(list[:shown], ","), len(list)-shown)
 }

@@ -19,25 +19,32 @@ import (
 // shown is how many items of a list a cell shows.
 const shown = 3
 
+type (
+	// endpointsV1 and endpointsList are deprecated in favour of EndpointSlices, and served.
+	endpointsV1    = corev1.Endpoints      //nolint:staticcheck // As above.
+	endpointsList  = corev1.EndpointsList  //nolint:staticcheck // As above.
+	endpointSubset = corev1.EndpointSubset //nolint:staticcheck // As above.
+)
+
 func endpoints() row {
-	return &kind[corev1.Endpoints]{
+	return &kind[endpointsV1]{
 		version: corev1.SchemeGroupVersion, plural: "endpoints", singular: "endpoints",
-		short: []string{"ep"}, list: &corev1.EndpointsList{},
+		short: []string{"ep"}, list: &endpointsList{},
 		createOnUpdate: true,
-		validateCreate: func(e *corev1.Endpoints) field.ErrorList { return validateSubsets(e.Subsets) },
-		validateUpdate: func(changed, stored *corev1.Endpoints) field.ErrorList {
+		validateCreate: func(e *endpointsV1) field.ErrorList { return validateSubsets(e.Subsets) },
+		validateUpdate: func(changed, stored *endpointsV1) field.ErrorList {
 			if same(changed.Subsets, stored.Subsets) {
 				return nil
 			}
 			return validateSubsets(changed.Subsets)
 		},
-		warnings: func(*corev1.Endpoints, *corev1.Endpoints) []string {
+		warnings: func(*endpointsV1, *endpointsV1) []string {
 			return []string{"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
 		},
 		columns: columns([]metav1.TableColumnDefinition{
-			resource.Column("Endpoints", corev1.Endpoints{}.SwaggerDoc()["subsets"]), resource.AgeColumn(),
+			resource.Column("Endpoints", endpointsV1{}.SwaggerDoc()["subsets"]), resource.AgeColumn(),
 		}),
-		cells: func(now clock.PassiveClock, e *corev1.Endpoints) []any {
+		cells: func(now clock.PassiveClock, e *endpointsV1) []any {
 			var list []string
 			for i := range e.Subsets {
 				subset := &e.Subsets[i]
@@ -52,7 +59,7 @@ func endpoints() row {
 					}
 				}
 			}
-			text := few(list, shown)
+			text := few(list)
 			if len(e.Subsets) == 0 {
 				text = "<none>"
 			}
@@ -61,7 +68,7 @@ func endpoints() row {
 	}
 }
 
-func validateSubsets(subsets []corev1.EndpointSubset) field.ErrorList {
+func validateSubsets(subsets []endpointSubset) field.ErrorList {
 	var errs field.ErrorList
 	for i := range subsets {
 		subset, path := &subsets[i], field.NewPath("subsets").Index(i)
@@ -171,7 +178,7 @@ func endpointSlices() row {
 			for _, endpoint := range s.Endpoints {
 				addresses = append(addresses, endpoint.Addresses...)
 			}
-			return []any{s.Name, string(s.AddressType), orUnset(few(ports, shown)), orUnset(few(addresses, shown)), age(now, &s.ObjectMeta)}
+			return []any{s.Name, string(s.AddressType), orUnset(few(ports)), orUnset(few(addresses)), age(now, &s.ObjectMeta)}
 		},
 	}
 }

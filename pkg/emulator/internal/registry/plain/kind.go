@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
@@ -169,9 +170,7 @@ func New(c resource.Config) (map[schema.GroupVersion]map[string]rest.Storage, er
 		if all[r.groupVersion()] == nil {
 			all[r.groupVersion()] = map[string]rest.Storage{}
 		}
-		for name, storage := range storages {
-			all[r.groupVersion()][name] = storage
-		}
+		maps.Copy(all[r.groupVersion()], storages)
 	}
 	return all, nil
 }

@@ -87,7 +87,7 @@ func ingressHosts(rules []networkingv1.IngressRule) string {
 		return "*"
 	}
 	if len(rules) > shown && len(hosts) == shown {
-		return few(append(hosts, make([]string, len(rules)-shown)...), shown)
+		return few(append(hosts, make([]string, len(rules)-shown)...))
 	}
 	return strings.Join(hosts, ",")
 }

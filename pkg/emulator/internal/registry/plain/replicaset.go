@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"maps"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -137,7 +136,8 @@ func replicationControllers(opts core.Options) row {
 			cells := []any{
 				r.Name, int64(ptr.Deref(r.Spec.Replicas, 0)), int64(r.Status.Replicas), int64(r.Status.ReadyReplicas), age(now, &r.ObjectMeta),
 			}
-			return append(append(cells, containerCells(ptr.To(ptr.Deref(r.Spec.Template, corev1.PodTemplateSpec{})))...), labels.FormatLabels(maps.Clone(r.Spec.Selector)))
+			template := ptr.Deref(r.Spec.Template, corev1.PodTemplateSpec{})
+			return append(append(cells, containerCells(&template)...), labels.FormatLabels(r.Spec.Selector))
 		},
 	}
 }

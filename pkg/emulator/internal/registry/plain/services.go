@@ -92,15 +92,7 @@ func servicePorts(ports []corev1.ServicePort) string {
 func prepareServiceUpdate(changed, stored *corev1.Service) {
 	after, before := &changed.Spec, &stored.Spec
 	if needsAddress(after) && needsAddress(before) {
-		if after.ClusterIP == "" && len(after.ClusterIPs) == 0 {
-			after.ClusterIP, after.ClusterIPs = before.ClusterIP, slices.Clone(before.ClusterIPs)
-		}
-		if after.IPFamilyPolicy == nil {
-			after.IPFamilyPolicy = before.IPFamilyPolicy
-		}
-		if len(after.IPFamilies) == 0 {
-			after.IPFamilies = slices.Clone(before.IPFamilies)
-		}
+		keepAddresses(after, before)
 	}
 	alignAddresses(after, before)
 	if needsAddress(before) && !needsAddress(after) && slices.Equal(after.ClusterIPs, before.ClusterIPs) {
@@ -129,6 +121,19 @@ func prepareServiceUpdate(changed, stored *corev1.Service) {
 	}
 	if !externallyAccessible(after) && externallyAccessible(before) && after.ExternalTrafficPolicy == before.ExternalTrafficPolicy {
 		after.ExternalTrafficPolicy = ""
+	}
+}
+
+// keepAddresses gives a service without an address the one that it has.
+func keepAddresses(after, before *corev1.ServiceSpec) {
+	if after.ClusterIP == "" && len(after.ClusterIPs) == 0 {
+		after.ClusterIP, after.ClusterIPs = before.ClusterIP, slices.Clone(before.ClusterIPs)
+	}
+	if after.IPFamilyPolicy == nil {
+		after.IPFamilyPolicy = before.IPFamilyPolicy
+	}
+	if len(after.IPFamilies) == 0 {
+		after.IPFamilies = slices.Clone(before.IPFamilies)
 	}
 }
 

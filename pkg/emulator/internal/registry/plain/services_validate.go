@@ -246,7 +246,7 @@ func validateTraffic(spec *corev1.ServiceSpec, path *field.Path) field.ErrorList
 func validateServiceChange(changed, stored *corev1.Service) field.ErrorList {
 	var errs field.ErrorList
 	after, before := &changed.Spec, &stored.Spec
-	if needsAddress(after) && needsAddress(before) && !(headless(after) && headless(before)) {
+	if needsAddress(after) && needsAddress(before) && (!headless(after) || !headless(before)) {
 		at := field.NewPath("spec", "clusterIPs").Index(0)
 		switch {
 		case len(before.ClusterIPs) > 0 && len(after.ClusterIPs) == 0:

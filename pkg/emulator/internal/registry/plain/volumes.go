@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,11 +28,8 @@ var accessModes = []struct {
 func modes(of []corev1.PersistentVolumeAccessMode) string {
 	var short []string
 	for _, known := range accessModes {
-		for _, mode := range of {
-			if mode == known.mode {
-				short = append(short, known.short)
-				break
-			}
+		if slices.Contains(of, known.mode) {
+			short = append(short, known.short)
 		}
 	}
 	return strings.Join(short, ",")
