@@ -9,6 +9,7 @@ require (
 	github.com/google/btree v1.1.3 // the index of the in-memory store, as in etcd
 	github.com/google/go-cmp v0.7.0 // differences of objects, in tests
 	github.com/prometheus/client_golang v1.24.0 // metrics in a registry of the caller, where component-base has one for the process
+	github.com/robfig/cron/v3 v3.0.1 // the schedules of CronJobs, read as a kube-apiserver reads them
 	github.com/spf13/pflag v1.0.10 // flags of the programs, as in all of Kubernetes
 	github.com/stretchr/testify v1.11.1 // assertions, in tests
 	github.com/vbauerster/cupwriter v0.0.5 // what mpb writes to terminals with, which is told how many lines it has

@@ -27,7 +27,14 @@ func SetDefaults(job *batchv1.Job) {
 	if labels := job.Spec.Template.Labels; labels != nil && len(job.Labels) == 0 {
 		job.Labels = labels
 	}
-	if policy := job.Spec.PodFailurePolicy; policy != nil {
+	SetTemplateDefaults(&job.Spec)
+}
+
+// SetTemplateDefaults fills in what an API server fills in of the Job spec in a CronJob: the defaults of the pod template
+// and of the patterns of a failure policy. All others are for the Jobs that are made from it (k8s.io/api batch/v1
+// JobTemplateSpec).
+func SetTemplateDefaults(spec *batchv1.JobSpec) {
+	if policy := spec.PodFailurePolicy; policy != nil {
 		for i := range policy.Rules {
 			for j := range policy.Rules[i].OnPodConditions {
 				if pattern := &policy.Rules[i].OnPodConditions[j]; pattern.Status == "" {
@@ -36,7 +43,7 @@ func SetDefaults(job *batchv1.Job) {
 			}
 		}
 	}
-	core.SetPodTemplateDefaults(&job.Spec.Template)
+	core.SetPodTemplateDefaults(&spec.Template)
 }
 
 func setSpecDefaults(spec *batchv1.JobSpec) {

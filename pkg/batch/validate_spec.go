@@ -35,6 +35,11 @@ const (
 )
 
 func validateSpec(spec *batchv1.JobSpec, path *field.Path, rules jobRules) field.ErrorList {
+	return append(validateUnselected(spec, path, rules), validateSelector(spec, path, rules)...)
+}
+
+// validateUnselected validates a spec but for its selector.
+func validateUnselected(spec *batchv1.JobSpec, path *field.Path, rules jobRules) field.ErrorList {
 	errs := validateCounters(spec, path)
 	errs = append(errs, validateManagedBy(spec.ManagedBy, path.Child("managedBy"))...)
 	errs = append(errs, validateCompletionMode(spec, path)...)
@@ -45,8 +50,7 @@ func validateSpec(spec *batchv1.JobSpec, path *field.Path, rules jobRules) field
 		errs = append(errs, validateSuccessPolicy(spec, path.Child("successPolicy"))...)
 	}
 	errs = append(errs, validateReplacementPolicy(spec, path.Child("podReplacementPolicy"))...)
-	errs = append(errs, validateTemplate(spec, path.Child("template"), rules)...)
-	return append(errs, validateSelector(spec, path, rules)...)
+	return append(errs, validateTemplate(spec, path.Child("template"), rules)...)
 }
 
 // validateCounters checks the numbers that must not be negative.

@@ -18,7 +18,7 @@ func Warnings(job *batchv1.Job) []string {
 		warnings = append(warnings, fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in"+
 			" surprising behavior; a DNS label is recommended: %v", faults))
 	}
-	return append(warnings, specWarnings(&job.Spec)...)
+	return append(warnings, SpecWarnings(&job.Spec, field.NewPath("spec"))...)
 }
 
 // UpdateWarnings returns the warnings that an API server sends back on an update from old to job, which must have gone
@@ -27,12 +27,12 @@ func UpdateWarnings(job, old *batchv1.Job) []string {
 	if job.Generation == old.Generation {
 		return nil
 	}
-	return specWarnings(&job.Spec)
+	return SpecWarnings(&job.Spec, field.NewPath("spec"))
 }
 
-func specWarnings(spec *batchv1.JobSpec) []string {
+// SpecWarnings returns the warnings about the spec of a Job, or of a CronJob's template of Jobs, that stands at path.
+func SpecWarnings(spec *batchv1.JobSpec, path *field.Path) []string {
 	var warnings []string
-	path := field.NewPath("spec")
 	many := spec.Completions != nil && *spec.Completions > highCompletions
 	wide := spec.Parallelism != nil && *spec.Parallelism > maxParallelismIfHigh
 	if isIndexed(spec) && many && wide {

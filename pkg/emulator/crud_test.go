@@ -115,7 +115,7 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		workloads       = ours.SchedulingV1alpha2().Workloads(ns)
 	)
 	about := corev1.ObjectReference{Kind: "Pod", Namespace: ns, Name: "p"}
-	return map[string]func(*testing.T){
+	return addPlainKinds(t, map[string]func(*testing.T){
 		"configmaps.v1":      both(crud(configMaps, &corev1.ConfigMap{ObjectMeta: objectMeta(name), Data: map[string]string{"a": "b"}}), gone(configMaps, name)),
 		"events.v1":          both(crud(coreEvents, &corev1.Event{ObjectMeta: objectMeta(name), InvolvedObject: about}), gone(coreEvents, name)),
 		"namespaces.v1":      crud(namespaces, &corev1.Namespace{ObjectMeta: objectMeta(name)}),
@@ -142,7 +142,7 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		}), gone(clusterBindings, name)),
 		"podgroups.scheduling.k8s.io/v1alpha2": both(crud(podGroups, makePodGroup(name)), gone(podGroups, name)),
 		"workloads.scheduling.k8s.io/v1alpha2": both(crud(workloads, makeWorkload(name)), gone(workloads, name)),
-	}
+	}, client)
 }
 
 func TestLifeOfEveryKind(t *testing.T) {

@@ -89,6 +89,51 @@ func wantResources() map[string]described {
 		"scheduling.k8s.io/v1alpha2 podgroups":              {Singular: "podgroup", Namespaced: true, Kind: "PodGroup", Verbs: allVerbs},
 		"scheduling.k8s.io/v1alpha2 podgroups/status":       {Namespaced: true, Kind: "PodGroup", Verbs: statusVerbs},
 		"scheduling.k8s.io/v1alpha2 workloads":              {Singular: "workload", Namespaced: true, Kind: "Workload", Verbs: allVerbs},
+		"v1 pods/ephemeralcontainers":                       {Namespaced: true, Kind: "Pod", Verbs: statusVerbs},
+		"v1 endpoints":                                      {Singular: "endpoints", Namespaced: true, Kind: "Endpoints", Short: []string{"ep"}, Verbs: allVerbs},
+		"v1 limitranges":                                    {Singular: "limitrange", Namespaced: true, Kind: "LimitRange", Short: []string{"limits"}, Verbs: allVerbs},
+		"v1 persistentvolumeclaims":                         {Singular: "persistentvolumeclaim", Namespaced: true, Kind: "PersistentVolumeClaim", Short: []string{"pvc"}, Verbs: allVerbs},
+		"v1 persistentvolumeclaims/status":                  {Namespaced: true, Kind: "PersistentVolumeClaim", Verbs: statusVerbs},
+		"v1 persistentvolumes":                              {Singular: "persistentvolume", Kind: "PersistentVolume", Short: []string{"pv"}, Verbs: allVerbs},
+		"v1 persistentvolumes/status":                       {Kind: "PersistentVolume", Verbs: statusVerbs},
+		"v1 podtemplates":                                   {Singular: "podtemplate", Namespaced: true, Kind: "PodTemplate", Verbs: allVerbs},
+		"v1 replicationcontrollers":                         {Singular: "replicationcontroller", Namespaced: true, Kind: "ReplicationController", Short: []string{"rc"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"v1 replicationcontrollers/scale":                   {Namespaced: true, Kind: "Scale", Verbs: statusVerbs},
+		"v1 replicationcontrollers/status":                  {Namespaced: true, Kind: "ReplicationController", Verbs: statusVerbs},
+		"v1 resourcequotas":                                 {Singular: "resourcequota", Namespaced: true, Kind: "ResourceQuota", Short: []string{"quota"}, Verbs: allVerbs},
+		"v1 resourcequotas/status":                          {Namespaced: true, Kind: "ResourceQuota", Verbs: statusVerbs},
+		"v1 services":                                       {Singular: "service", Namespaced: true, Kind: "Service", Short: []string{"svc"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"v1 services/status":                                {Namespaced: true, Kind: "Service", Verbs: statusVerbs},
+		"apps/v1 controllerrevisions":                       {Singular: "controllerrevision", Namespaced: true, Kind: "ControllerRevision", Verbs: allVerbs},
+		"apps/v1 daemonsets":                                {Singular: "daemonset", Namespaced: true, Kind: "DaemonSet", Short: []string{"ds"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"apps/v1 daemonsets/status":                         {Namespaced: true, Kind: "DaemonSet", Verbs: statusVerbs},
+		"apps/v1 deployments":                               {Singular: "deployment", Namespaced: true, Kind: "Deployment", Short: []string{"deploy"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"apps/v1 deployments/scale":                         {Namespaced: true, Kind: "Scale", Verbs: statusVerbs},
+		"apps/v1 deployments/status":                        {Namespaced: true, Kind: "Deployment", Verbs: statusVerbs},
+		"apps/v1 replicasets":                               {Singular: "replicaset", Namespaced: true, Kind: "ReplicaSet", Short: []string{"rs"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"apps/v1 replicasets/scale":                         {Namespaced: true, Kind: "Scale", Verbs: statusVerbs},
+		"apps/v1 replicasets/status":                        {Namespaced: true, Kind: "ReplicaSet", Verbs: statusVerbs},
+		"apps/v1 statefulsets":                              {Singular: "statefulset", Namespaced: true, Kind: "StatefulSet", Short: []string{"sts"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"apps/v1 statefulsets/scale":                        {Namespaced: true, Kind: "Scale", Verbs: statusVerbs},
+		"apps/v1 statefulsets/status":                       {Namespaced: true, Kind: "StatefulSet", Verbs: statusVerbs},
+		"batch/v1 cronjobs":                                 {Singular: "cronjob", Namespaced: true, Kind: "CronJob", Short: []string{"cj"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"batch/v1 cronjobs/status":                          {Namespaced: true, Kind: "CronJob", Verbs: statusVerbs},
+		"policy/v1 poddisruptionbudgets":                    {Singular: "poddisruptionbudget", Namespaced: true, Kind: "PodDisruptionBudget", Short: []string{"pdb"}, Verbs: allVerbs},
+		"policy/v1 poddisruptionbudgets/status":             {Namespaced: true, Kind: "PodDisruptionBudget", Verbs: statusVerbs},
+		"discovery.k8s.io/v1 endpointslices":                {Singular: "endpointslice", Namespaced: true, Kind: "EndpointSlice", Verbs: allVerbs},
+		"resource.k8s.io/v1 deviceclasses":                  {Singular: "deviceclass", Kind: "DeviceClass", Verbs: allVerbs},
+		"resource.k8s.io/v1 resourceclaims":                 {Singular: "resourceclaim", Namespaced: true, Kind: "ResourceClaim", Verbs: allVerbs},
+		"resource.k8s.io/v1 resourceclaims/status":          {Namespaced: true, Kind: "ResourceClaim", Verbs: statusVerbs},
+		"resource.k8s.io/v1 resourceclaimtemplates":         {Singular: "resourceclaimtemplate", Namespaced: true, Kind: "ResourceClaimTemplate", Verbs: allVerbs},
+		"resource.k8s.io/v1 resourceslices":                 {Singular: "resourceslice", Kind: "ResourceSlice", Verbs: allVerbs},
+		"node.k8s.io/v1 runtimeclasses":                     {Singular: "runtimeclass", Kind: "RuntimeClass", Verbs: allVerbs},
+		"storage.k8s.io/v1 storageclasses":                  {Singular: "storageclass", Kind: "StorageClass", Short: []string{"sc"}, Verbs: allVerbs},
+		"networking.k8s.io/v1 ingressclasses":               {Singular: "ingressclass", Kind: "IngressClass", Verbs: allVerbs},
+		"networking.k8s.io/v1 ingresses":                    {Singular: "ingress", Namespaced: true, Kind: "Ingress", Short: []string{"ing"}, Verbs: allVerbs},
+		"networking.k8s.io/v1 ingresses/status":             {Namespaced: true, Kind: "Ingress", Verbs: statusVerbs},
+		"networking.k8s.io/v1 networkpolicies":              {Singular: "networkpolicy", Namespaced: true, Kind: "NetworkPolicy", Short: []string{"netpol"}, Verbs: allVerbs},
+		"autoscaling/v2 horizontalpodautoscalers":           {Singular: "horizontalpodautoscaler", Namespaced: true, Kind: "HorizontalPodAutoscaler", Short: []string{"hpa"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"autoscaling/v2 horizontalpodautoscalers/status":    {Namespaced: true, Kind: "HorizontalPodAutoscaler", Verbs: statusVerbs},
 	}
 }
 
@@ -134,8 +179,11 @@ func TestDiscoveryOrder(t *testing.T) {
 				}
 				assert.Equal(t, group.Versions[0], group.PreferredVersion)
 			}
-			assert.Equal(t, []string{"v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "batch/v1",
-				"rbac.authorization.k8s.io/v1", "admissionregistration.k8s.io/v1", "scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1"}, got)
+			assert.Equal(t, []string{
+				"v1", "apps/v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "autoscaling/v2", "batch/v1",
+				"networking.k8s.io/v1", "policy/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1",
+				"scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1", "node.k8s.io/v1", "discovery.k8s.io/v1", "resource.k8s.io/v1",
+			}, got)
 		})
 	}
 }

@@ -14,11 +14,20 @@
 //
 // # What is emulated
 //
-// Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding, eviction and, if [Options].Logs has them, logs), Secrets and
-// ServiceAccounts with their tokens. Jobs of batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the roles and bindings of
-// rbac.authorization.k8s.io, the reviews of authentication.k8s.io and authorization.k8s.io, and the Workloads and PodGroups of
-// scheduling.k8s.io/v1alpha2. For these: the defaults, validation, table columns and error texts of 1.36, fields of newer
-// versions being unknown; and the admission plugins that Kubernetes has on for them ([Options].DisabledAdmission).
+// Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding, ephemeral containers, eviction, which heeds
+// PodDisruptionBudgets, and, if [Options].Logs has them, logs), Secrets and ServiceAccounts with their tokens. Jobs of
+// batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the roles and bindings of rbac.authorization.k8s.io, the
+// reviews of authentication.k8s.io and authorization.k8s.io, and the Workloads and PodGroups of scheduling.k8s.io/v1alpha2.
+// For these: the defaults, validation, table columns and error texts of 1.36, fields of newer versions being unknown; and
+// the admission plugins that Kubernetes has on for them ([Options].DisabledAdmission).
+//
+// Other kinds are stored and nothing is done with them, but with the same care for defaults, status, scale, generations,
+// tables and the rules that their users meet: Endpoints, LimitRanges, PersistentVolumeClaims, PersistentVolumes, PodTemplates,
+// ReplicationControllers, ResourceQuotas and Services (with addresses from 10.96.0.0/12 and ports of nodes from 30000 on);
+// ControllerRevisions, DaemonSets, Deployments, ReplicaSets and StatefulSets of apps/v1; HorizontalPodAutoscalers of
+// autoscaling/v2; CronJobs; EndpointSlices; Ingresses, IngressClasses and NetworkPolicies; PodDisruptionBudgets; DeviceClasses,
+// ResourceClaims, ResourceClaimTemplates and ResourceSlices of resource.k8s.io/v1; RuntimeClasses, which pods take after; and
+// StorageClasses.
 //
 // JSON, YAML and protobuf; the four kinds of patches, server-side apply with managed fields among them; dry run, field
 // validation, tables, partial metadata, lists in pages, field and label selectors; watches with bookmarks, from any
@@ -73,7 +82,11 @@
 //     and the admission plugin NodeRestriction.
 //   - Other resources, custom ones included; the proxy, exec,
 //     attach and port-forward of pods; audit logs, metrics, priority and fairness.
-//   - RuntimeClasses, which are not looked up: a pod may name any.
+//   - Of the kinds that are only stored: admission (LimitRanger, ResourceQuota, the plugins for storage and ingress classes and
+//     for protecting volumes in use), the checks of volume sources, of CEL expressions and of metrics, the second address
+//     family of Services, the Service and Endpoints named kubernetes, services/proxy, pods/resize, and autoscaling/v1 but for
+//     Scales. Where a message shows part of an object, its fields have the names of the API rather than those of the Go types
+//     within Kubernetes.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
 //     kube-apiserver goes on trying an eviction whose preconditions fail, and what it forgets as it compacts: versions that
 //     would be too old there may be known here.

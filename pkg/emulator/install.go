@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -51,17 +50,10 @@ type installer struct {
 	scheme *scheme.Scheme
 }
 
-// install installs everything in served.
-func (i installer) install(served storages) error {
-	versions := slices.Collect(maps.Keys(served))
-	discovery.Sort(versions)
-
+// installDocuments serves what describes the versions, which are in the order of discovery and have these resources.
+func (i installer) installDocuments(versions []schema.GroupVersion, resources map[schema.GroupVersion][]apidiscoveryv2.APIResourceDiscovery) error {
 	var legacy, groups []discovery.Group
 	for _, version := range versions {
-		resources, err := i.installVersion(version, served)
-		if err != nil {
-			return err
-		}
 		list := &groups
 		if version.Group == "" {
 			list = &legacy
@@ -73,7 +65,7 @@ func (i installer) install(served storages) error {
 		group.Versions = append(group.Versions, apidiscoveryv2.APIVersionDiscovery{
 			Version:   version.Version,
 			Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent,
-			Resources: resources,
+			Resources: resources[version],
 		})
 	}
 	if err := i.installDiscovery(legacy, groups); err != nil {

@@ -105,12 +105,14 @@ func (s *Server) start(ctx context.Context, options Options) error {
 
 	config := newGenericConfig(options, getter, admit, who, s.requests)
 	s.configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
+	lazy := newLazyResources(served)
+	config.BuildHandlerChainFunc = lazy.behind(config.BuildHandlerChainFunc)
 	generic, err := newGenericServer(config)
 	if err != nil {
 		return err
 	}
 	s.release = append(s.release, generic.Destroy)
-	if err := (installer{server: generic, config: config, scheme: getter.scheme}).install(served); err != nil {
+	if err := lazy.by(installer{server: generic, config: config, scheme: getter.scheme}); err != nil {
 		return err
 	}
 	if err := bootstrap(klog.NewContext(ctx, options.Logger), options, served); err != nil {

@@ -23,7 +23,8 @@ const (
 	Priority = "Priority"
 	// DefaultTolerationSeconds lets pods stay on nodes that are not ready or not reachable for five minutes.
 	DefaultTolerationSeconds = "DefaultTolerationSeconds"
-	// RuntimeClass refuses pods with an overhead that no runtime class gives them. Classes themselves are not looked up.
+	// RuntimeClass gives pods the overhead, the node selector and the tolerations of the runtime class that they name, and
+	// refuses those that name one that is not there.
 	RuntimeClass = "RuntimeClass"
 	// PodGroupProtection gives new pod groups the finalizer that keeps them while pods use them.
 	PodGroupProtection = "PodGroupProtection"
@@ -64,7 +65,7 @@ func New(c Config) (admission.Interface, error) {
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
 		{DefaultTolerationSeconds, newTolerationSeconds(c.TolerationSeconds)},
-		{RuntimeClass, newRuntimeClass()},
+		{RuntimeClass, newRuntimeClass(read)},
 		{PodGroupProtection, newPodGroupProtection(c.Gates)},
 		{PodTopologyLabels, newTopologyLabels(read)},
 		{PodGroupWorkloadExists, newWorkloadExists(read, c.Gates)},

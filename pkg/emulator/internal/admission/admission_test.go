@@ -3,11 +3,14 @@ package admission_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -166,26 +169,54 @@ func TestDefaultTolerationSeconds(t *testing.T) {
 }
 
 func TestRuntimeClass(t *testing.T) {
-	const refused = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+	const unfounded = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 	overhead := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
+	toleration := corev1.Toleration{Key: "sandbox", Operator: corev1.TolerationOpExists}
+	class := &nodev1.RuntimeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "gvisor"}, Handler: "runsc",
+		Overhead:   &nodev1.Overhead{PodFixed: overhead},
+		Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"sandbox": "yes"}, Tolerations: []corev1.Toleration{toleration}},
+	}
+	plain := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "runc"}, Handler: "runc"}
 	cases := map[string]struct {
 		spec     corev1.PodSpec
 		disabled []string
 		want     string
+		wantSpec corev1.PodSpec
 	}{
 		"a pod without overhead":                {},
-		"an overhead comes from a class":        {spec: corev1.PodSpec{Overhead: overhead}, want: refused},
-		"none is one, too":                      {spec: corev1.PodSpec{Overhead: corev1.ResourceList{}}, want: refused},
-		"a class is believed to have it":        {spec: corev1.PodSpec{Overhead: overhead, RuntimeClassName: new("gvisor")}},
-		"a class need not have any":             {spec: corev1.PodSpec{RuntimeClassName: new("gvisor")}},
-		"nothing is refused without the plugin": {spec: corev1.PodSpec{Overhead: overhead}, disabled: []string{admission.RuntimeClass}},
+		"an overhead comes from a class":        {spec: corev1.PodSpec{Overhead: overhead}, want: unfounded},
+		"none is one, too":                      {spec: corev1.PodSpec{Overhead: corev1.ResourceList{}}, want: unfounded},
+		"a class that is not there":             {spec: corev1.PodSpec{RuntimeClassName: new("kata")}, want: `pod rejected: RuntimeClass "kata" not found`},
+		"a class need not have any":             {spec: corev1.PodSpec{RuntimeClassName: new("runc")}, wantSpec: corev1.PodSpec{RuntimeClassName: new("runc")}},
+		"nothing is refused without the plugin": {spec: corev1.PodSpec{Overhead: overhead}, disabled: []string{admission.RuntimeClass}, wantSpec: corev1.PodSpec{Overhead: overhead}},
+		"a pod takes after its class": {
+			spec: corev1.PodSpec{RuntimeClassName: new("gvisor"), NodeSelector: map[string]string{"a": "b"}},
+			wantSpec: corev1.PodSpec{
+				RuntimeClassName: new("gvisor"), Overhead: overhead,
+				NodeSelector: map[string]string{"a": "b", "sandbox": "yes"}, Tolerations: []corev1.Toleration{toleration},
+			},
+		},
+		"another overhead than that of the class": {
+			spec: corev1.PodSpec{RuntimeClassName: new("gvisor"), Overhead: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
+			want: "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+		},
+		"other nodes than those of the class": {
+			spec: corev1.PodSpec{RuntimeClassName: new("gvisor"), NodeSelector: map[string]string{"sandbox": "no"}},
+			want: "conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}, Spec: tc.spec}
-			err := newCluster(t, features.Gates{}, append(tc.disabled, admission.NamespaceLifecycle)...).admit(create(podsResource, "Pod", pod))
+			c := newCluster(t, features.Gates{}, append(tc.disabled, admission.NamespaceLifecycle, admission.Priority, admission.DefaultTolerationSeconds)...)
+			classes := nodev1.SchemeGroupVersion.WithResource("runtimeclasses")
+			c.has(classes, "", class.DeepCopy())
+			c.has(classes, "", plain.DeepCopy())
+			err := c.admit(create(podsResource, "Pod", pod))
 			if tc.want == "" {
 				require.NoError(t, err)
+				assert.True(t, equality.Semantic.DeepEqual(tc.wantSpec, pod.Spec), cmp.Diff(tc.wantSpec, pod.Spec))
 				return
 			}
 			require.True(t, apierrors.IsForbidden(err), "%v", err)

@@ -11,15 +11,22 @@ import (
 // groupPriorities is the order in which a kube-apiserver 1.36 lists the groups that are served here: the highest first.
 var groupPriorities = map[string]int{
 	"":                             18000,
+	"apps":                         17800,
 	"events.k8s.io":                17750,
 	"authentication.k8s.io":        17700,
 	"authorization.k8s.io":         17600,
+	"autoscaling":                  17500,
 	"batch":                        17400,
+	"networking.k8s.io":            17200,
 	"policy":                       17100,
 	"rbac.authorization.k8s.io":    17000,
+	"storage.k8s.io":               16800,
 	"admissionregistration.k8s.io": 16700,
 	"scheduling.k8s.io":            16600,
 	"coordination.k8s.io":          16500,
+	"node.k8s.io":                  16300,
+	"discovery.k8s.io":             16200,
+	"resource.k8s.io":              16200,
 }
 
 // unknownPriority is that of any other group.

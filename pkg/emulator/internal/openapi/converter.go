@@ -7,9 +7,11 @@ import (
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/builder3"
 	"k8s.io/kube-openapi/pkg/common"
@@ -34,20 +36,31 @@ func TypeConverter(group string) managedfields.TypeConverter {
 // coreConverter and groupsConverter are what the first writes pay for.
 var (
 	coreConverter = sync.OnceValues(func() (*quickConverter, error) {
-		return buildConverter(func(group string) bool {
+		return buildConverter(func(kind schema.GroupKind) bool {
 			// Tokens of ServiceAccounts are asked for under /api, reviews of tokens are not.
-			return servedByCore(group) || group == authenticationv1.GroupName
+			return servedByCore(kind) || kind.Group == authenticationv1.GroupName
 		})
 	})
 	groupsConverter = sync.OnceValues(func() (*quickConverter, error) {
-		return buildConverter(func(group string) bool { return !servedByCore(group) })
+		return buildConverter(servedByGroups)
 	})
 )
 
-// servedByCore tells of which groups kinds are served under /api: of the core group, and the Evictions of pods.
-func servedByCore(group string) bool {
-	return group == corev1.GroupName || group == policyv1.GroupName
+// servedByCore tells which kinds are served under /api: those of the core group, the Evictions of pods, and the Scales
+// of replication controllers.
+func servedByCore(kind schema.GroupKind) bool {
+	return kind.Group == corev1.GroupName || kind == evictions || kind == scales
 }
+
+// servedByGroups tells which kinds are served under /apis.
+func servedByGroups(kind schema.GroupKind) bool {
+	return kind.Group != corev1.GroupName && kind != evictions
+}
+
+var (
+	evictions = schema.GroupKind{Group: policyv1.GroupName, Kind: "Eviction"}
+	scales    = schema.GroupKind{Group: autoscalingv1.GroupName, Kind: "Scale"}
+)
 
 // lazyConverter puts off the build until something is converted.
 type lazyConverter struct {
@@ -109,7 +122,7 @@ func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.Valid
 }
 
 // buildConverter makes the converter of the kinds of some groups.
-func buildConverter(of func(group string) bool) (*quickConverter, error) {
+func buildConverter(of func(kind schema.GroupKind) bool) (*quickConverter, error) {
 	building.Lock()
 	defer building.Unlock()
 	config := configV3()
@@ -126,11 +139,11 @@ func buildConverter(of func(group string) bool) (*quickConverter, error) {
 
 // models lists the models of the kinds of some groups that can be written. Lists and the options of requests cannot; what
 // has no definition is not served.
-func models(defined map[string]common.OpenAPIDefinition, of func(group string) bool) []string {
+func models(defined map[string]common.OpenAPIDefinition, of func(kind schema.GroupKind) bool) []string {
 	var names []string
 	s := scheme.New()
 	for kind := range s.AllKnownTypes() {
-		if !of(kind.Group) || kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || strings.HasSuffix(kind.Kind, "Options") {
+		if !of(kind.GroupKind()) || kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || strings.HasSuffix(kind.Kind, "Options") {
 			continue
 		}
 		name, err := s.ToOpenAPIDefinitionName(kind)

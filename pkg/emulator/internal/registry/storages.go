@@ -27,6 +27,7 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/lease"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/namespace"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/node"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/plain"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/pod"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/podgroup"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/priorityclass"
@@ -114,6 +115,7 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 		c.EventTTL = DefaultEventTTL
 	}
 	all := map[schema.GroupVersion]map[string]rest.Storage{}
+	config.Storages = func(version schema.GroupVersion, name string) rest.Storage { return all[version][name] }
 	for _, k := range kinds(c.EventTTL) {
 		if k.gate != "" && !c.Gates.Enabled(k.gate) {
 			continue
@@ -129,6 +131,16 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 	}
 	if core := all[corev1.SchemeGroupVersion]; c.Access.Issuer != nil {
 		core["serviceaccounts/token"] = serviceaccount.NewToken(core, c.Access.Issuer, config.Clock)
+	}
+	others, err := plain.New(config)
+	if err != nil {
+		return nil, err
+	}
+	for version, storages := range others {
+		if all[version] == nil {
+			all[version] = map[string]rest.Storage{}
+		}
+		maps.Copy(all[version], storages)
 	}
 	all[eventsv1.SchemeGroupVersion] = map[string]rest.Storage{"events": all[corev1.SchemeGroupVersion]["events"]}
 	return all, nil

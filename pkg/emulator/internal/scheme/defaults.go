@@ -32,6 +32,8 @@ func registerDefaults(s *runtime.Scheme) {
 		}
 	})
 	registerAdmissionDefaults(s)
+	registerWorkloadDefaults(s)
+	registerOtherDefaults(s)
 	addDefaults(s, setNamespaceDefaults)
 	addDefaults(s, setSecretDefaults)
 	registerAccessDefaults(s)

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -27,6 +28,10 @@ var fieldLabels = map[schema.GroupVersionKind]map[string]string{
 		"metadata.name", "spec.unschedulable"),
 	corev1.SchemeGroupVersion.WithKind("Namespace"): same(
 		"metadata.name", "status.phase"),
+	corev1.SchemeGroupVersion.WithKind("ReplicationController"): same(
+		"metadata.name", "metadata.namespace", "status.replicas"),
+	corev1.SchemeGroupVersion.WithKind("Service"): same(
+		"metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
 	corev1.SchemeGroupVersion.WithKind("Secret"): same(
 		"metadata.name", "metadata.namespace", "type"),
 	corev1.SchemeGroupVersion.WithKind("Event"): same(
@@ -71,7 +76,17 @@ func registerFieldLabels(s *runtime.Scheme) error {
 			return err
 		}
 	}
-	// Jobs word the refusal differently.
+	// Two kinds word the refusal differently.
+	slices := resourcev1.SchemeGroupVersion.WithKind("ResourceSlice")
+	if err := s.AddFieldLabelConversionFunc(slices, func(label, value string) (string, string, error) {
+		switch label {
+		case "metadata.name", resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver:
+			return label, value, nil
+		}
+		return "", "", fmt.Errorf("field label not supported for %s: %s", slices, label)
+	}); err != nil {
+		return err
+	}
 	jobs := same("metadata.name", "metadata.namespace", "status.successful")
 	return s.AddFieldLabelConversionFunc(batchv1.SchemeGroupVersion.WithKind("Job"), func(label, value string) (string, string, error) {
 		if name, ok := jobs[label]; ok {

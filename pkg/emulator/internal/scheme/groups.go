@@ -4,15 +4,23 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -33,14 +41,22 @@ var groups = []struct {
 	{admissionregistrationv1.SchemeGroupVersion, admissionregistrationv1.AddToScheme},
 	{authenticationv1.SchemeGroupVersion, authenticationv1.AddToScheme},
 	{authorizationv1.SchemeGroupVersion, authorizationv1.AddToScheme},
+	{appsv1.SchemeGroupVersion, appsv1.AddToScheme},
+	{autoscalingv2.SchemeGroupVersion, autoscalingv2.AddToScheme},
+	// Workloads take a Scale, which lives in this version; nothing else of it is served.
+	{autoscalingv1.SchemeGroupVersion, autoscalingv1.AddToScheme},
 	{batchv1.SchemeGroupVersion, batchv1.AddToScheme},
 	{coordinationv1.SchemeGroupVersion, coordinationv1.AddToScheme},
 	{eventsv1.SchemeGroupVersion, eventsv1.AddToScheme},
-	// Pods take an Eviction, which lives in this group; nothing else of it is served.
+	{discoveryv1.SchemeGroupVersion, discoveryv1.AddToScheme},
+	{networkingv1.SchemeGroupVersion, networkingv1.AddToScheme},
+	{nodev1.SchemeGroupVersion, nodev1.AddToScheme},
 	{policyv1.SchemeGroupVersion, policyv1.AddToScheme},
 	{rbacv1.SchemeGroupVersion, rbacv1.AddToScheme},
+	{resourcev1.SchemeGroupVersion, resourcev1.AddToScheme},
 	{schedulingv1.SchemeGroupVersion, schedulingv1.AddToScheme},
 	{schedulingv1alpha2.SchemeGroupVersion, schedulingv1alpha2.AddToScheme},
+	{storagev1.SchemeGroupVersion, storagev1.AddToScheme},
 }
 
 // registerTypes registers each kind twice with the same Go type: under its version and as the internal one, which the
@@ -70,7 +86,8 @@ func registerInternal(s *runtime.Scheme, gv schema.GroupVersion) {
 		return
 	}
 	for kind := range s.KnownTypes(gv) {
-		if isRequestOption(kind) {
+		// Of a kind in two versions the preferred one has the internal form.
+		if isRequestOption(kind) || s.Recognizes(internal.WithKind(kind)) {
 			continue
 		}
 		obj, err := s.New(gv.WithKind(kind))

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 // NewerFields says which fields of a Go type came after Kubernetes 1.36, to which they are unknown.
@@ -27,7 +29,8 @@ func (f NewerFields) Model() string {
 
 // newer is the difference between k8s.io/api v0.37 and v0.36 for the served types; apimachinery has none. Compare the
 // two anew when k8s.io/api is raised. Not in the table, for it cannot be mended here: v0.37 also lost the alpha field
-// "resources" of NodeAllocatableResourceClaimStatus in pod statuses.
+// "resources" of NodeAllocatableResourceClaimStatus in pod statuses, and "nodeAllocatableResourceMappings" of the Devices
+// of resource.k8s.io/v1.
 var newer = []NewerFields{
 	field[batchv1.JobSpec]("scheduling"),
 	field[corev1.PodSpec]("evictionResponders"),
@@ -48,6 +51,14 @@ var newer = []NewerFields{
 	field[corev1.EmptyDirVolumeSource]("mode"),
 	field[corev1.NodeSpec]("podPreemptionPolicy"),
 	field[corev1.NodeSystemInfo]("runningInUserNamespace"),
+	field[corev1.PersistentVolumeClaimStatus]("healthStatus"),
+	field[autoscalingv2.HorizontalPodAutoscalerCondition]("observedGeneration"),
+	field[resourcev1.Device]("nodeAllocatableResources"),
+	field[resourcev1.DeviceCounterConsumption]("compatibilityGroups"),
+	field[resourcev1.DeviceRequestAllocationResult]("skipNodeOperations"),
+	field[resourcev1.DeviceSubRequest]("derivedAttributes"),
+	field[resourcev1.ExactDeviceRequest]("derivedAttributes"),
+	field[resourcev1.ResourceSliceSpec]("skipNodeOperations", "partitionTypeAttribute"),
 }
 
 func field[T any](names ...string) NewerFields {

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 )
 
 // plan tells where newer fields can be within a type. Types that cannot hold any have no plan.
@@ -29,7 +32,13 @@ type step struct {
 // plans is made once: it says how the types are, so it cannot change.
 var plans = sync.OnceValue(func() map[reflect.Type]*plan {
 	all := map[reflect.Type]*plan{}
-	for _, root := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[batchv1.Job](), reflect.TypeFor[corev1.Node]()} {
+	for _, root := range []reflect.Type{
+		reflect.TypeFor[corev1.Pod](), reflect.TypeFor[corev1.Node](), reflect.TypeFor[corev1.PodTemplate](), reflect.TypeFor[corev1.ReplicationController](),
+		reflect.TypeFor[corev1.PersistentVolumeClaim](),
+		reflect.TypeFor[appsv1.DaemonSet](), reflect.TypeFor[appsv1.Deployment](), reflect.TypeFor[appsv1.ReplicaSet](), reflect.TypeFor[appsv1.StatefulSet](),
+		reflect.TypeFor[batchv1.Job](), reflect.TypeFor[batchv1.CronJob](), reflect.TypeFor[autoscalingv2.HorizontalPodAutoscaler](),
+		reflect.TypeFor[resourcev1.ResourceClaim](), reflect.TypeFor[resourcev1.ResourceClaimTemplate](), reflect.TypeFor[resourcev1.ResourceSlice](),
+	} {
 		all[root] = makePlan(root)
 	}
 	return all

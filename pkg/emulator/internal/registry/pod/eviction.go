@@ -12,20 +12,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/dryrun"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 
 	"github.com/musterkube/muster/pkg/core"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
-// eviction serves pods/eviction: a pod is marked as disrupted and then deleted. The emulator serves no disruption budgets,
-// so nothing ever speaks against an eviction.
+// eviction serves pods/eviction: if its disruption budget allows, a pod is marked as disrupted and then deleted.
 type eviction struct {
-	pods   *resource.REST
-	status *resource.Subresource
-	clock  clock.PassiveClock
+	pods    *resource.REST
+	status  *resource.Subresource
+	clock   clock.PassiveClock
+	budgets budgets
 }
 
 var (
@@ -60,6 +62,12 @@ func (e *eviction) Create(ctx context.Context, name string, obj runtime.Object, 
 	if name != request.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Eviction object")
 	}
+	if asked := request.DeleteOptions; asked != nil && ptr.Deref(asked.IgnoreStoreReadErrorWithClusterBreakingPotential, false) {
+		path := field.NewPath("deleteOptions", "ignoreStoreReadErrorWithClusterBreakingPotential")
+		return nil, apierrors.NewInvalid(policyv1.SchemeGroupVersion.WithKind("Eviction").GroupKind(), name, field.ErrorList{
+			field.Invalid(path, true, "can not be set for pod eviction, try after removing the option"),
+		})
+	}
 	deletion, err := deleteOptions(request, options)
 	if err != nil {
 		return nil, err
@@ -69,15 +77,43 @@ func (e *eviction) Create(ctx context.Context, name string, obj runtime.Object, 
 			return nil, err
 		}
 	}
-	if !dryrun.IsDryRun(deletion.DryRun) {
-		if err := e.markDisrupted(ctx, name, deletion); err != nil {
-			return nil, err
-		}
+	stored, err := e.pods.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
 	}
-	if _, _, err := e.pods.Delete(ctx, name, rest.ValidateAllObjectFunc, deletion); err != nil {
+	pod := stored.(*corev1.Pod)
+	verdict, err := e.budgets.spend(ctx, pod, dryrun.IsDryRun(deletion.DryRun))
+	if err != nil {
+		return nil, err
+	}
+	if verdict.failure != nil {
+		return verdict.failure, nil
+	}
+	given := deletion.Preconditions != nil && deletion.Preconditions.ResourceVersion != nil
+	if verdict.asRead && !given {
+		if deletion.Preconditions == nil {
+			deletion.Preconditions = &metav1.Preconditions{}
+		}
+		deletion.Preconditions.ResourceVersion = &pod.ResourceVersion
+	}
+	if err := e.evict(ctx, name, deletion); err != nil {
+		if apierrors.IsConflict(err) && verdict.asRead && !given {
+			err = tryLater(verdict.budget)
+		}
 		return nil, err
 	}
 	return &metav1.Status{Status: metav1.StatusSuccess}, nil
+}
+
+// evict marks and deletes a pod.
+func (e *eviction) evict(ctx context.Context, name string, deletion *metav1.DeleteOptions) error {
+	if !dryrun.IsDryRun(deletion.DryRun) {
+		if err := e.markDisrupted(ctx, name, deletion); err != nil {
+			return err
+		}
+	}
+	_, _, err := e.pods.Delete(ctx, name, rest.ValidateAllObjectFunc, deletion)
+	return err
 }
 
 // deleteOptions returns the options for the delete: those of the eviction, and dry-run from either side.

@@ -11,7 +11,8 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 )
 
-// New returns the storage of pods, pods/status, pods/binding, pods/eviction, pods/log and bindings.
+// New returns the storage of pods, pods/status, pods/binding, pods/ephemeralcontainers,
+// pods/eviction, pods/log and bindings.
 func New(c resource.Config) (map[string]rest.Storage, error) {
 	rules := strategy{Strategy: resource.NewStrategy(c.Typer), gates: c.Gates, clock: c.Clock}
 	main, err := resource.New(resource.Definition{
@@ -32,11 +33,14 @@ func New(c resource.Config) (map[string]rest.Storage, error) {
 	status := resource.NewSubresource(main, statusStrategy{rules})
 	bind := &binding{pods: main, clock: c.Clock}
 	return map[string]rest.Storage{
-		"pods":          main,
-		"pods/status":   status.WithTable(),
-		"pods/binding":  bind,
+		"pods":         main,
+		"pods/status":  status.WithTable(),
+		"pods/binding": bind,
+
+		"pods/ephemeralcontainers": resource.NewSubresource(main, ephemeralStrategy{rules}),
+
 		"pods/log":      &podLog{pods: main, source: c.Logs},
-		"pods/eviction": &eviction{pods: main, status: status, clock: c.Clock},
+		"pods/eviction": &eviction{pods: main, status: status, clock: c.Clock, budgets: budgets{storages: c.Storages, clock: c.Clock}},
 		"bindings":      &legacyBinding{bind},
 	}, nil
 }

@@ -6,7 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/features"
@@ -27,6 +29,9 @@ type Config struct {
 	// AdmissionChanged is told of each write of a kind that configures admission: by the name of the resource, once it is
 	// stored and before the client has its answer. Nil for nobody.
 	AdmissionChanged func(resource string)
+	// Storages returns the storage of a resource or subresource of any kind, nil if it is not served. It is for requests:
+	// while storages are made, not all are there. Nil where there are no others.
+	Storages func(version schema.GroupVersion, name string) rest.Storage
 	// Logs has what containers write; nil if nobody does.
 	Logs LogSource
 }

@@ -23,13 +23,12 @@ type Row struct {
 	Conditions []metav1.TableRowCondition
 }
 
-// Table makes the tables of a kind.
+// Table makes the tables of a kind of the Go type T.
 type Table[T any, P interface {
 	*T
 	runtime.Object
 }] struct {
-	columns []metav1.TableColumnDefinition
-	row     func(obj P) Row
+	ObjectTable
 }
 
 // NewTable returns the tables with the given columns, for which row makes the rows.
@@ -37,24 +36,41 @@ func NewTable[T any, P interface {
 	*T
 	runtime.Object
 }](columns []metav1.TableColumnDefinition, row func(obj P) Row) *Table[T, P] {
-	return &Table[T, P]{columns: columns, row: row}
+	return &Table[T, P]{NewObjectTable(columns, func(obj runtime.Object) (Row, error) {
+		typed, ok := obj.(P)
+		if !ok {
+			return Row{}, fmt.Errorf("printing a table: %T is not of the kind %T", obj, P(nil))
+		}
+		return row(typed), nil
+	})}
 }
 
 var _ rest.TableConvertor = (*Table[corev1.Pod, *corev1.Pod])(nil)
 
+// ObjectTable makes tables of any objects that its rows can be made of.
+type ObjectTable struct {
+	columns []metav1.TableColumnDefinition
+	row     func(obj runtime.Object) (Row, error)
+}
+
+// NewObjectTable returns the tables with the given columns, for which row makes the rows. Where the Go type of the kind
+// is known, [NewTable] is what to use.
+func NewObjectTable(columns []metav1.TableColumnDefinition, row func(obj runtime.Object) (Row, error)) ObjectTable {
+	return ObjectTable{columns: columns, row: row}
+}
+
 // ConvertToTable implements rest.TableConvertor for an object of the kind and for a list of them. Columns of every
 // priority are in the table: it is up to the client to leave out the wide ones.
-func (t *Table[T, P]) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
+func (t ObjectTable) ConvertToTable(_ context.Context, obj, options runtime.Object) (*metav1.Table, error) {
 	table := &metav1.Table{}
-	if t.wantsHeaders(options) {
+	if wantsHeaders(options) {
 		table.ColumnDefinitions = t.columns
 	}
 	add := func(obj runtime.Object) error {
-		typed, ok := obj.(P)
-		if !ok {
-			return fmt.Errorf("printing a table: %T is not of the kind %T", obj, P(nil))
+		row, err := t.row(obj)
+		if err != nil {
+			return err
 		}
-		row := t.row(typed)
 		table.Rows = append(table.Rows, metav1.TableRow{Cells: row.Cells, Conditions: row.Conditions, Object: runtime.RawExtension{Object: obj}})
 		return nil
 	}
@@ -79,7 +95,7 @@ func (t *Table[T, P]) ConvertToTable(_ context.Context, obj, options runtime.Obj
 	return table, nil
 }
 
-func (t *Table[T, P]) wantsHeaders(options runtime.Object) bool {
+func wantsHeaders(options runtime.Object) bool {
 	table, ok := options.(*metav1.TableOptions)
 	return !ok || table == nil || !table.NoHeaders
 }
