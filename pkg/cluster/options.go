@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,6 +41,10 @@ type Options struct {
 	// Runtime is what containers run in. Default: they are played by the script. kubelet.Processes runs their commands on
 	// this machine, and isolates nothing.
 	Runtime kubelet.Runtime
+
+	// WrapHandler, if set, returns what takes the server's place for every request, those of the cluster's own parts
+	// included; see emulator.Options. Default: the server itself.
+	WrapHandler func(http.Handler) http.Handler
 
 	// Job tunes the Job controller. Its Gates, Parity and Metrics are taken from above, and its SyncDelay is
 	// [DefaultJobSyncDelay] unless set here or under Parity.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -42,6 +43,12 @@ type Options struct {
 	// Etcd are the endpoints of an etcd cluster to keep the objects in, in place of this process's memory. That is not
 	// built yet: Start refuses any.
 	Etcd []string
+
+	// WrapHandler, if set, is called once, by Start, with the server as a handler, and returns what takes its place: every
+	// request passes through it, whether it comes by Config, Handler or Listen. It is for watching what is asked and for
+	// answering in the server's place, with an error for instance. A handler that passes another http.ResponseWriter on must
+	// keep its http.Flusher and http.CloseNotifier, or watches fail. The default is the server itself.
+	WrapHandler func(http.Handler) http.Handler
 
 	// Logger gets what the server has to say of requests, at the verbosities of Kubernetes. The default is the logger
 	// in the context of Start (logr.NewContext), and with none there, silence. See the package's documentation on what

@@ -103,6 +103,9 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 	generic.PrepareRun()
 	s.handler = generic.Handler
+	if options.WrapHandler != nil {
+		s.handler = options.WrapHandler(s.handler)
+	}
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })

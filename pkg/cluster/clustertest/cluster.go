@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/emulator/emulatortest"
 )
 
 // Cluster is a running cluster with the time that it lives in. Its methods fail the test where they cannot do what they
@@ -24,7 +24,7 @@ type Cluster struct {
 	Kube   kubernetes.Interface
 	Muster versioned.Interface
 
-	t       *testing.T
+	t       testing.TB
 	virtual bool
 	cancel  context.CancelFunc
 	// run starts what the test has running beside the cluster.
@@ -35,13 +35,14 @@ type Cluster struct {
 }
 
 // start brings a cluster up that ends with the test.
-func start(t *testing.T, options cluster.Options, virtual bool) *Cluster {
+func start(t testing.TB, options cluster.Options, recorder *emulatortest.Recorder, virtual bool) *Cluster {
 	t.Helper()
 	if options.Job.SyncDelay == 0 && !options.Parity {
 		options.Job.SyncDelay = time.Nanosecond
 	}
-	// The test's own cleanup functions, which run first, find the cluster working. Its parts have nothing to say.
-	ctx := klog.NewContext(context.WithoutCancel(t.Context()), logr.Discard())
+	options.WrapHandler = recorder.Before(options.WrapHandler)
+	// The test's own cleanup functions, which run first, find the cluster working.
+	ctx := klog.NewContext(context.WithoutCancel(t.Context()), emulatortest.Logger(t))
 	started, err := cluster.Start(ctx, options)
 	if err != nil {
 		t.Fatalf("starting the cluster: %v", err)
@@ -58,10 +59,7 @@ func start(t *testing.T, options cluster.Options, virtual bool) *Cluster {
 	var running sync.WaitGroup
 	c.run = func(run func(context.Context) error) { running.Go(func() { c.note(ctx, run(ctx)) }) }
 	t.Cleanup(func() { c.end(&running) })
-	if virtual {
-		c.run(c.watchHorizon)
-	}
-	c.Settle() // the nodes are ready
+	t.Cleanup(func() { recorder.Report(t) })
 	return c
 }
 

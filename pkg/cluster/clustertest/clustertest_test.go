@@ -172,6 +172,15 @@ var failures = map[string]struct {
 
 func leftBehind() { <-make(chan int) }
 
+// TestStart has a cluster in real time, for a process that connects to it.
+func TestStart(t *testing.T) {
+	c := clustertest.Start(t, cluster.Options{Nodes: 1})
+	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	createJob(t, c, newJob(0))
+	assert.True(t, batch.HasCondition(c.UntilFinished("work", time.Minute), "Complete"))
+}
+
 // TestFailuresAreReadable runs this package's tests again, those that fail.
 func TestFailuresAreReadable(t *testing.T) {
 	const variable = "CLUSTERTEST_FAILURE"
@@ -189,6 +198,7 @@ func TestFailuresAreReadable(t *testing.T) {
 			output, err := command.CombinedOutput()
 			require.Error(t, err, "the test has not failed")
 			assert.Contains(t, string(output), tc.want)
+			assert.Regexp(t, `The last of \d+ requests to the API server`, string(output))
 			assert.NotContains(t, string(output), "panic:")
 			assert.Contains(t, string(output), "--- FAIL: TestFailuresAreReadable")
 			if testing.Verbose() {
