@@ -24,6 +24,8 @@ type Cluster struct {
 	Kube   kubernetes.Interface
 	Muster versioned.Interface
 
+	// look is the client of this package, whose requests are no part of what happens.
+	look    kubernetes.Interface
 	t       testing.TB
 	virtual bool
 	cancel  context.CancelFunc
@@ -33,6 +35,9 @@ type Cluster struct {
 	mu       sync.Mutex
 	failures []error
 }
+
+// lookAgent is the user agent of what looks whether anything happens.
+const lookAgent = "clustertest"
 
 // start brings a cluster up that ends with the test.
 func start(t testing.TB, options cluster.Options, recorder *emulatortest.Recorder, virtual bool) *Cluster {
@@ -52,12 +57,18 @@ func start(t testing.TB, options cluster.Options, recorder *emulatortest.Recorde
 	if c.Kube, err = kubernetes.NewForConfig(started.Config()); err != nil {
 		t.Fatalf("making a client: %v", err)
 	}
+	looks := started.Config()
+	looks.UserAgent = lookAgent
+	if c.look, err = kubernetes.NewForConfig(looks); err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
 	if c.Muster, err = versioned.NewForConfig(started.Config()); err != nil {
 		t.Fatalf("making a client: %v", err)
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
 	var running sync.WaitGroup
 	c.run = func(run func(context.Context) error) { running.Go(func() { c.note(ctx, run(ctx)) }) }
+	t.Cleanup(func() { recorder.Report(t) }) // of what goes wrong at the end
 	t.Cleanup(func() { c.end(&running) })
 	t.Cleanup(func() { recorder.Report(t) })
 	return c

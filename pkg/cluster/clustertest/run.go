@@ -29,7 +29,7 @@ import (
 func Run(t *testing.T, options cluster.Options, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
 	doNotSlowDownErrors()
-	recorder := emulatortest.NewRecorder()
+	recorder := emulatortest.NewRecorder(lookAgent)
 	defer reportDeadlock(t, recorder)
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, options, recorder, true)
@@ -55,7 +55,7 @@ func RunOnRealClock(t *testing.T, options cluster.Options, test func(t *testing.
 // was given to [Cluster.Go]. It is for tests that need sockets or other processes; with [Run] nothing has to be waited for.
 func Start(t testing.TB, options cluster.Options) *Cluster {
 	t.Helper()
-	return start(t, options, emulatortest.NewRecorder(), false)
+	return start(t, options, emulatortest.NewRecorder(lookAgent), false)
 }
 
 // doNotSlowDownErrors takes away the handler of errors that sleeps. Error handlers are a variable of the library's that

@@ -65,25 +65,29 @@ func TestRecorderSaysWhatWasAsked(t *testing.T) {
 				`^The last of 54 requests to the API server:\n`,
 				`create +configmaps +default/settings +201 +rv ` + version + ` +mycontroller/v1\n`,
 				`create +configmaps +default/ +409 +mycontroller/v1 +configmaps "settings" already exists\n`,
-				`\n… 12 that wrote nothing …\n`,
+				`\n… 12 reads\n`,
 				`get +configmaps +default/none +404 +mycontroller/v1 +configmaps "none" not found\n`,
 				`create +nodes +n-\w+ +201 +rv \d+ +mycontroller/v1$`,
 			} {
 				assert.Regexp(t, want, report)
 			}
-			assert.Contains(t, report, "\n… 38 more like that …\n")
+			assert.Contains(t, report, "\n… 38 alike\n")
 			assert.Equal(t, 6, strings.Count(report, "\n"), "what was long ago is forgotten, but for writes")
 		})
 	}
 }
 
 func TestRecorderSaysWhereWatchesBegan(t *testing.T) {
-	recorder := emulatortest.NewRecorder()
+	recorder := emulatortest.NewRecorder("bystander")
 	server := emulatortest.Start(t, emulator.Options{WrapHandler: recorder.Before(nil)})
+	bystander := server.Config()
+	bystander.UserAgent = "bystander"
+	_, err := kubernetes.NewForConfigOrDie(bystander).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
 	changes, err := newClient(t, server.Config(), "").BatchV1().Jobs("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "2"})
 	require.NoError(t, err)
 	defer changes.Stop()
-	assert.Regexp(t, `watch +jobs.batch +- +200 +from 2 +mycontroller/v1$`, recorder.String())
+	assert.Regexp(t, `^The last of 1 requests to the API server:\n.*watch +jobs.batch +- +200 +from 2 +mycontroller/v1$`, recorder.String())
 }
 
 // TestRecorderSeesWhatStandsInTheServersPlace has another handler refuse some requests.

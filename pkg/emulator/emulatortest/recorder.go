@@ -2,6 +2,7 @@ package emulatortest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,8 @@ const (
 // Recorder remembers the last requests to a server, and the last ones that wrote something for longer. Its methods may be
 // called from any goroutine.
 type Recorder struct {
+	passOver []string
+
 	mu       sync.Mutex
 	count    int
 	leases   int
@@ -43,9 +46,10 @@ type request struct {
 	answer []byte
 }
 
-// NewRecorder returns a recorder that has seen nothing.
-func NewRecorder() *Recorder {
-	return &Recorder{requests: newRing(lastRequests), writes: newRing(lastWrites)}
+// NewRecorder returns a recorder that has seen nothing. Requests by clients whose user agent is among the names are passed
+// over.
+func NewRecorder(passOver ...string) *Recorder {
+	return &Recorder{passOver: passOver, requests: newRing(lastRequests), writes: newRing(lastWrites)}
 }
 
 // Before returns a function for emulator.Options.WrapHandler that records what is asked of the handler which next makes of
@@ -73,6 +77,9 @@ func (r *Recorder) record(handler http.Handler) http.Handler {
 
 // note keeps a request as it comes in, so that one which is never answered is there, too.
 func (r *Recorder) note(asked *http.Request) *request {
+	if slices.Contains(r.passOver, asked.UserAgent()) {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if strings.HasPrefix(asked.URL.Path, heartbeats) {

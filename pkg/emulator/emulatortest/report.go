@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,14 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
+// columns are the cells of a line that has only its first, without which a table would begin anew.
+const columns = "\t\t\t\t\t\t\t"
+
 // mostMessage is how much of the text of a refusal is shown.
 const mostMessage = 200
+
+// trailing is what a table has at the ends of lines.
+var trailing = regexp.MustCompile(`(?m) +$`)
 
 // String returns a table of the requests that are remembered, in the order in which they came in: time, verb, resource,
 // namespace and name, HTTP code, the resource version that a write led to or that a watch began at, user agent, and the
@@ -34,7 +41,7 @@ func (r *Recorder) String() string {
 		_, _ = fmt.Fprintln(table, line) // a strings.Builder takes everything
 	}
 	_ = table.Flush()
-	return strings.TrimSuffix(text.String(), "\n")
+	return trailing.ReplaceAllString(strings.TrimSpace(text.String()), "")
 }
 
 // lines returns a line for each request, and where several in a row are alike, for the first of them. Between those that
@@ -44,7 +51,7 @@ func lines(requests []*request) []string {
 	number, last, alike := 0, "", 0
 	end := func() {
 		if alike > 0 {
-			all = append(all, fmt.Sprintf("… %d more like that …", alike))
+			all = append(all, fmt.Sprintf("… %d alike%s", alike, columns))
 		}
 		alike = 0
 	}
@@ -52,7 +59,7 @@ func lines(requests []*request) []string {
 		row, left := made.row(), made.number-number-1
 		if number > 0 && left > 0 {
 			end()
-			all = append(all, fmt.Sprintf("… %d that wrote nothing …", left))
+			all = append(all, fmt.Sprintf("… %d reads%s", left, columns))
 			last = ""
 		}
 		number = made.number
@@ -62,7 +69,7 @@ func lines(requests []*request) []string {
 		}
 		end()
 		last = row
-		all = append(all, strings.TrimRight(made.at.UTC().Format("Jan _2 15:04:05.000")+"\t"+row, "\t"))
+		all = append(all, made.at.UTC().Format("Jan _2 15:04:05.000")+"\t"+row)
 	}
 	end()
 	return all
