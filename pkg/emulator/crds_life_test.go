@@ -3,6 +3,7 @@ package emulator_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,4 +225,18 @@ func update(t *testing.T, client dynamic.Interface) {
 	t.Helper()
 	_, err := client.Resource(widgets).Namespace("default").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":{"size":2}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
+}
+
+// Only that the library's controllers start and stop is logged, at a verbosity that cannot be turned off.
+func TestLittleIsLoggedOfDefinitions(t *testing.T) {
+	klogged.take()
+	server := start(t, emulator.Options{})
+	createCRD(t, server.Config(), makeCRD())
+	_, err := createWidget(t.Context(), custom(t, server.Config()), "w", map[string]any{"size": int64(1)})
+	require.NoError(t, err)
+	server.Stop()
+	requireNoGoroutines(t)
+	for line := range strings.Lines(klogged.take()) {
+		assert.Regexp(t, `\] (Starting|Shutting down) \w+Controller\n$`, line)
+	}
 }

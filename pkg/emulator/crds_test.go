@@ -351,3 +351,14 @@ func TestPatchesOfACustomResource(t *testing.T) {
 		})
 	}
 }
+
+func TestTableOfDefinitions(t *testing.T) {
+	server := start(t, emulator.Options{CRDs: []*apiextensionsv1.CustomResourceDefinition{makeCRD()}})
+	_, _, body := raw(t, server.Config(), http.MethodGet, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "",
+		http.Header{"Accept": {"application/json;as=Table;v=v1;g=meta.k8s.io"}})
+	var table metav1.Table
+	require.NoError(t, json.Unmarshal([]byte(body), &table))
+	require.Len(t, table.Rows, 1)
+	require.Len(t, table.ColumnDefinitions, 2)
+	assert.Equal(t, "Created At", table.ColumnDefinitions[1].Name, "Kubernetes 1.36 has no more columns")
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	apiextensionsserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
@@ -44,8 +43,10 @@ func StorageCodec() (runtime.Codec, runtime.GroupVersioner) {
 func Storages(getter generic.RESTOptionsGetter, written func()) (map[string]rest.Storage, error) {
 	main, err := customresourcedefinition.NewREST(apiextensionsserver.Scheme, getter)
 	if err != nil {
-		return nil, fmt.Errorf("making the storage of %s: %w", apiextensions.Resource(resource), err)
+		return nil, fmt.Errorf("making the storage of %s: %w", Resource.GroupResource(), err)
 	}
+	// The library's table is that of Kubernetes 1.37.
+	main.TableConvertor = rest.NewDefaultTableConvertor(Resource.GroupResource())
 	return map[string]rest.Storage{
 		resource:             definitions{main, written},
 		resource + "/status": definitionStatus{customresourcedefinition.NewStatusREST(apiextensionsserver.Scheme, main)},
