@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/features"
@@ -27,6 +28,11 @@ type Options struct {
 
 	// Token is the bearer token of a cluster administrator. Default: a random one.
 	Token string
+
+	// CRDs are CustomResourceDefinitions to install, and CRDPaths are files and folders to read more from: see
+	// emulator.Options. Default: none.
+	CRDs     []*apiextensionsv1.CustomResourceDefinition
+	CRDPaths []string
 
 	// Controllers names the controllers to run, see the Controller constants. Nil, the default, runs every one of
 	// [Controllers]; an empty list runs none. Naming [ControllerScheduler] runs the scheduler also with 0 nodes.

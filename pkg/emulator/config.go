@@ -51,8 +51,7 @@ func newGenericConfig(options Options, getter restOptions, admit admission.Inter
 	return config
 }
 
-// newGenericServer makes the library's server. What it does not serve is a plain 404, as from a kube-apiserver.
-func newGenericServer(config *genericapiserver.RecommendedConfig) (*genericapiserver.GenericAPIServer, error) {
-	nothing := genericapiserver.NewEmptyDelegateWithCustomHandler(http.NotFoundHandler())
-	return config.Complete().New(serverName, nothing)
+// newGenericServer makes the library's server. What it does not serve is for custom resources.
+func newGenericServer(config *genericapiserver.RecommendedConfig, custom http.Handler) (*genericapiserver.GenericAPIServer, error) {
+	return config.Complete().New(serverName, genericapiserver.NewEmptyDelegateWithCustomHandler(custom))
 }

@@ -126,8 +126,9 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		}), gone(events, name)),
 		"priorityclasses.scheduling.k8s.io/v1": both(crud(classes, &schedulingv1.PriorityClass{ObjectMeta: objectMeta(name), Value: 5}),
 			gone(classes, name)),
-		"podgroups.scheduling.k8s.io/v1alpha2": both(crud(podGroups, makePodGroup(name)), gone(podGroups, name)),
-		"workloads.scheduling.k8s.io/v1alpha2": both(crud(workloads, makeWorkload(name)), gone(workloads, name)),
+		"podgroups.scheduling.k8s.io/v1alpha2":              both(crud(podGroups, makePodGroup(name)), gone(podGroups, name)),
+		"workloads.scheduling.k8s.io/v1alpha2":              both(crud(workloads, makeWorkload(name)), gone(workloads, name)),
+		"customresourcedefinitions.apiextensions.k8s.io/v1": func(t *testing.T) { lifeOfADefinition(t, config) },
 	}
 }
 

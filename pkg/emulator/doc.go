@@ -24,6 +24,13 @@
 // resource version that is remembered, and watch lists; discovery in both forms, OpenAPI 2 and 3, /version and the health
 // endpoints; impersonation. A new server has the four system namespaces and the two system priority classes.
 //
+// Custom resources, by k8s.io/apiextensions-apiserver: CustomResourceDefinitions that a client creates, or that
+// [Options].CRDs and [Options].CRDPaths name, with structural schemas, defaults, CEL rules, several versions and their
+// conversion by webhooks with a URL, status and scale, columns and selectable fields, in discovery and in both OpenAPI
+// documents. Objects can be made, and are found in discovery, from the moment that a client sees their definition
+// established, some milliseconds after its creation: the two seconds that a kube-apiserver waits before the first are for
+// the sake of other servers. Garbage collection, the emptying of Namespaces and admission are for them as for any kind.
+//
 // # What is not
 //
 //   - Controllers, but for the two without which nothing goes for good, garbage collection and the emptying of deleted
@@ -32,9 +39,11 @@
 //   - Other users: there is one token, the administrator's. Those whom he impersonates may read what the server offers and
 //     nothing else, unless the group system:masters is among theirs: Roles are not evaluated. Without a token, the health
 //     endpoints answer, and everything else is 401.
-//   - Other resources, custom ones included; admission webhooks and policies; ServiceAccount tokens; the proxy, exec,
-//     attach and port-forward of pods; audit logs, metrics, priority and fairness.
+//   - Other built-in resources; the addresses of services, which conversion webhooks might be named by; admission webhooks
+//     and policies; ServiceAccount tokens; the proxy, exec, attach and port-forward of pods; audit logs, metrics, priority
+//     and fairness.
 //   - RuntimeClasses, which are not looked up: a pod may name any.
+//   - Custom resources in groups that the server has kinds of its own in. A kube-apiserver does not serve them either.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
 //     kube-apiserver goes on trying an eviction whose preconditions fail, and what it forgets as it compacts: versions that
 //     would be too old there may be known here.
@@ -55,10 +64,13 @@
 // What the server logs goes to [Options].Logger, and nowhere by default. The libraries below have some messages that take
 // no logger and go to klog: an answer of 500, a panic, a watch of what was compacted, a query that cannot be parsed, and some
 // that follow from an ordinary Stop, such as of a watch that was cut off. These are examples, not a full list, and only
-// klog's own settings quiet them.
+// klog's own settings quiet them. The controllers of CustomResourceDefinitions say there that they start and stop.
 //
 // # Cost
 //
-// A start takes some ten milliseconds, and an idle server no goroutine but those of its controllers. Schemas are built when they are first needed and kept for the
+// A start takes some ten milliseconds, and an idle server no goroutine but those of its controllers. What looks after
+// CustomResourceDefinitions, some sixty goroutines, starts with the first of them: it takes some ten milliseconds more, and
+// each definition as long as the check of its schema does, a few milliseconds or, for one with a whole pod in it, some
+// hundred. Schemas are built when they are first needed and kept for the
 // process: the first write waits some 15 ms for them, the first request for /openapi some 100 ms.
 package emulator

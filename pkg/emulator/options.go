@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/musterkube/muster/pkg/features"
 )
@@ -39,6 +40,12 @@ type Options struct {
 	// Logs has what containers write: it answers for the kubelets that a kube-apiserver would ask when somebody reads
 	// pods/log. The default is nobody, and then reading the log of a container is an error.
 	Logs LogSource
+
+	// CRDs are CustomResourceDefinitions to install, and CRDPaths are files and folders to read more from, as [ReadCRDs]
+	// does. When Start returns they are established and their objects are served. The default is none; clients may create
+	// them at any time.
+	CRDs     []*apiextensionsv1.CustomResourceDefinition
+	CRDPaths []string
 
 	// Etcd are the endpoints of an etcd cluster to keep the objects in, in place of this process's memory. That is not
 	// built yet: Start refuses any.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/admission"
+	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
 	"github.com/musterkube/muster/pkg/emulator/internal/etcdmem"
 	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
@@ -43,6 +44,7 @@ type Server struct {
 	requests  *drain.Drain
 	doors     doors
 
+	crds        *crds.Server
 	controllers background
 
 	stop sync.Once
@@ -84,18 +86,22 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 	s.release = append(s.release, func() { destroy(served) })
+	if served[crds.Version], err = crds.Storages(definitionOptions{getter}, s.definitionWritten); err != nil {
+		return err
+	}
 	admit, err := admission.New(admission.Config{Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission})
 	if err != nil {
 		return err
 	}
 
 	config := newGenericConfig(options, getter, admit, s.requests)
-	generic, err := newGenericServer(config)
+	s.crds = s.newCustomResources(klog.NewContext(life, options.Logger), options, config, getter)
+	generic, err := newGenericServer(config, s.crds)
 	if err != nil {
 		return err
 	}
 	s.release = append(s.release, generic.Destroy)
-	if err := (installer{server: generic, config: config, scheme: getter.scheme}).install(served); err != nil {
+	if err := (installer{server: generic, config: config, scheme: getter.scheme, crds: s.crds}).install(served); err != nil {
 		return err
 	}
 	if err := registry.Bootstrap(klog.NewContext(ctx, options.Logger), served); err != nil {
@@ -109,7 +115,10 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	return s.startControllers(life, options, served, getter.scheme)
+	if err := s.startControllers(life, options, served, getter.scheme); err != nil {
+		return err
+	}
+	return s.installCRDs(ctx, options)
 }
 
 // openStore makes the store and a client of it.
@@ -148,6 +157,7 @@ func (s *Server) Stop() {
 	}
 	s.stop.Do(func() {
 		s.controllers.stop()
+		s.crds.Stop()
 		if s.transport != nil {
 			s.transport.Refuse()
 		}

@@ -32,7 +32,7 @@ func TestDocumentKeepsTheOrderOfGroups(t *testing.T) {
 	h, err := discovery.New([]discovery.Group{
 		{Name: "zebra", Versions: []apidiscoveryv2.APIVersionDiscovery{{Version: "v1"}, {Version: "v1beta1"}}},
 		{Name: "ant", Versions: []apidiscoveryv2.APIVersionDiscovery{{Version: "v1"}}},
-	})
+	}, nil)
 	require.NoError(t, err)
 
 	answer := ask(t, h, "")
@@ -49,7 +49,7 @@ func TestDocumentKeepsTheOrderOfGroups(t *testing.T) {
 }
 
 func TestDocumentIsNotSentTwice(t *testing.T) {
-	h, err := discovery.New([]discovery.Group{{Name: "a"}})
+	h, err := discovery.New([]discovery.Group{{Name: "a"}}, nil)
 	require.NoError(t, err)
 	etag := ask(t, h, "").Header().Get("ETag")
 	require.NotEmpty(t, etag)
@@ -57,7 +57,7 @@ func TestDocumentIsNotSentTwice(t *testing.T) {
 	assert.Equal(t, http.StatusNotModified, again.Code)
 	assert.Empty(t, again.Body.Bytes())
 
-	other, err := discovery.New([]discovery.Group{{Name: "b"}})
+	other, err := discovery.New([]discovery.Group{{Name: "b"}}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, ask(t, other, etag).Code, "another document has another hash")
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/builder3"
@@ -24,17 +25,24 @@ import (
 // were written by the other, to whose entries the kinds are unknown. A converter is built when it is first used, once a
 // process.
 func TypeConverter(group string) managedfields.TypeConverter {
-	if group == corev1.GroupName {
+	switch group {
+	case corev1.GroupName:
 		return lazyConverter{coreConverter}
+	case apiextensions.GroupName:
+		return lazyConverter{definitionsConverter}
 	}
 	return lazyConverter{groupsConverter}
 }
 
 // coreConverter and groupsConverter are what the first writes pay for.
 var (
-	coreConverter   = sync.OnceValues(func() (*quickConverter, error) { return buildConverter(servedByCore) })
+	coreConverter = sync.OnceValues(func() (*quickConverter, error) {
+		return buildConverter(func(defined definitionsByName) []string { return models(defined, servedByCore) })
+	})
 	groupsConverter = sync.OnceValues(func() (*quickConverter, error) {
-		return buildConverter(func(group string) bool { return !servedByCore(group) })
+		return buildConverter(func(defined definitionsByName) []string {
+			return models(defined, func(group string) bool { return !servedByCore(group) })
+		})
 	})
 )
 
@@ -102,12 +110,15 @@ func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.Valid
 	return typed.AsTypedUnvalidated(reflected, of.Schema, of.TypeRef), nil
 }
 
-// buildConverter makes the converter of the kinds of some groups.
-func buildConverter(of func(group string) bool) (*quickConverter, error) {
+// definitionsByName are the definitions of models.
+type definitionsByName = map[string]common.OpenAPIDefinition
+
+// buildConverter makes the converter of the kinds behind some models.
+func buildConverter(of func(definitionsByName) []string) (*quickConverter, error) {
 	building.Lock()
 	defer building.Unlock()
 	config := configV3()
-	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, models(config.Definitions, of)...)
+	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, of(config.Definitions)...)
 	if err != nil {
 		return nil, fmt.Errorf("building the schemas of the kinds: %w", err)
 	}
@@ -120,7 +131,7 @@ func buildConverter(of func(group string) bool) (*quickConverter, error) {
 
 // models lists the models of the kinds of some groups that can be written. Lists and the options of requests cannot; what
 // has no definition is not served.
-func models(defined map[string]common.OpenAPIDefinition, of func(group string) bool) []string {
+func models(defined definitionsByName, of func(group string) bool) []string {
 	var names []string
 	s := scheme.New()
 	for kind := range s.AllKnownTypes() {

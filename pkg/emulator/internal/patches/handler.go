@@ -44,6 +44,17 @@ func Handler(handler http.Handler, limit int64) http.Handler {
 	})
 }
 
+// Plain returns a request that came through [Handler] as it was sent, for handlers that do not call [Follow].
+func Plain(r *http.Request) *http.Request {
+	p := patchFrom(r.Context())
+	if p == nil {
+		return r
+	}
+	r = r.WithContext(context.WithValue(r.Context(), patchKey{}, (*patch)(nil)))
+	r.Body = rejoined{bytes.NewReader(p.body), r.Body}
+	return r
+}
+
 // remember reads the patch of a request and returns the request to pass on. What cannot be a patch, or be read, is passed
 // on as it is.
 func remember(r *http.Request, limit int64) *http.Request {
