@@ -32,7 +32,8 @@
 // take their clients from [Cluster.Config], which opens no socket, and their time from package time or
 // k8s.io/utils/clock.RealClock, and have to end with the context that [Cluster.Go] hands them. A goroutine that waits for a
 // socket, a file or another process stops the clock for as long; one that is left at the end is a failure that says where
-// it is.
+// it is. The same goes for channels that were made outside the bubble: what a test shares with a script or a handler it
+// makes inside, or guards by a mutex.
 //
 // # In real time
 //
