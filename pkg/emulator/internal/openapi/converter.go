@@ -14,7 +14,6 @@ import (
 	"k8s.io/kube-openapi/pkg/builder3"
 	"k8s.io/kube-openapi/pkg/common"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
 	"github.com/musterkube/muster/pkg/emulator/internal/stack"
@@ -102,7 +101,7 @@ func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.Valid
 		}
 		return checked, err
 	}
-	reflected, err := value.NewValueReflect(obj)
+	reflected, err := newAlike(obj)
 	if err != nil {
 		return nil, fmt.Errorf("reading a %s: %w", kind, err)
 	}
