@@ -74,6 +74,8 @@ func TestDocumentOfACustomGroup(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &group))
 	assert.Equal(t, "APIGroup", group.Kind)
 	assert.Equal(t, "example.com/v1", group.PreferredVersion.GroupVersion)
+	_, _, index := raw(t, server.Config(), http.MethodGet, "/", "", nil)
+	assert.Contains(t, index, `"/apis/example.com/v1beta1"`)
 	for _, path := range []string{"/apis/example.org", "/apis/example.com/v2", "/apis/example.com/v1/gadgets", "/apis/example.com/v1/widgets/a/b/c"} {
 		code, _, body = raw(t, server.Config(), http.MethodGet, path, "", nil)
 		assert.Equal(t, http.StatusNotFound, code, path)
