@@ -126,6 +126,9 @@ func TestOpenAPI3OfCustomResources(t *testing.T) {
 	assert.Contains(t, document.Paths, "/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/scale")
 	assert.NotEmpty(t, getOpenAPI[openAPIV3](t, server, index.Paths["api/v1"].ServerRelativeURL).Components.Schemas)
 
+	code, _, _ := raw(t, server.Config(), http.MethodGet, "/openapi/v3/apis/example.org/v1", "", nil)
+	assert.Equal(t, http.StatusNotFound, code)
+
 	definition := getOpenAPI[openAPIV3](t, server, index.Paths["apis/apiextensions.k8s.io/v1"].ServerRelativeURL)
 	model = definition.Components.Schemas["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"]
 	assert.Equal(t, []metav1.GroupVersionKind{{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}}, model.Kinds)
