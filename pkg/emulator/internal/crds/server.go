@@ -176,7 +176,7 @@ func (m *machinery) serveResource(w http.ResponseWriter, r *http.Request, info *
 
 // refusePatch returns the answer to a patch that is broken, in the words of Kubernetes 1.36.
 func (s *serving) refusePatch(r *http.Request, info *genericapirequest.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) error {
-	refused, always := patches.Fault(r)
+	always, refused := patches.Fault(r)
 	if refused == nil || always {
 		return refused
 	}

@@ -58,12 +58,12 @@ func Plain(r *http.Request) *http.Request {
 
 // Fault returns what Kubernetes 1.36 says to a patch that is broken, nil to any other request. Such a patch is refused once
 // the object to patch is there; one to be applied, always.
-func Fault(r *http.Request) (refused error, always bool) {
+func Fault(r *http.Request) (always bool, refused error) {
 	p := patchFrom(r.Context())
 	if p == nil || !p.broken {
-		return nil, false
+		return false, nil
 	}
-	return apierrors.NewBadRequest(p.fault()), p.kind == types.ApplyYAMLPatchType
+	return p.kind == types.ApplyYAMLPatchType, apierrors.NewBadRequest(p.fault())
 }
 
 // remember reads the patch of a request and returns the request to pass on. What cannot be a patch, or be read, is passed
