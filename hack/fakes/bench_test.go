@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,25 +43,25 @@ func BenchmarkRequests(b *testing.B) {
 	name := func(i int) string { return podName(i % objects) }
 	for _, request := range []struct {
 		name string
-		do   func(b *testing.B, w world, i int) error
+		do   func(ctx context.Context, w world, i int) error
 	}{
-		{"create", func(b *testing.B, w world, i int) error {
-			_, err := w.create(b.Context(), newPod(podName(objects+i)))
+		{"create", func(ctx context.Context, w world, i int) error {
+			_, err := w.create(ctx, newPod(podName(objects+i)))
 			return err
 		}},
-		{"get", func(b *testing.B, w world, i int) error {
-			_, err := w.get(b.Context(), name(i))
+		{"get", func(ctx context.Context, w world, i int) error {
+			_, err := w.get(ctx, name(i))
 			return err
 		}},
-		{"list of 1000", func(b *testing.B, w world, _ int) error {
-			_, err := w.list(b.Context(), 0)
+		{"list of 1000", func(ctx context.Context, w world, _ int) error {
+			_, err := w.list(ctx, 0)
 			return err
 		}},
-		{"patch", func(b *testing.B, w world, i int) error {
-			return w.patch(b.Context(), name(i), []byte(`{"metadata":{"labels":{"patched":"`+podName(i)+`"}}}`))
+		{"patch", func(ctx context.Context, w world, i int) error {
+			return w.patch(ctx, name(i), []byte(`{"metadata":{"labels":{"patched":"`+podName(i)+`"}}}`))
 		}},
-		{"apply", func(b *testing.B, w world, i int) error {
-			return w.apply(b.Context(), newApply(name(i), podName(i)), "bench")
+		{"apply", func(ctx context.Context, w world, i int) error {
+			return w.apply(ctx, newApply(name(i), podName(i)), "bench")
 		}},
 	} {
 		for _, of := range worlds {
@@ -72,7 +73,7 @@ func BenchmarkRequests(b *testing.B) {
 					}
 				}
 				for i := 0; b.Loop(); i++ {
-					if err := request.do(b, w, i); err != nil {
+					if err := request.do(b.Context(), w, i); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -39,6 +39,7 @@ var worlds = []struct {
 	make func(tb testing.TB) world
 }{
 	{"emulator", func(tb testing.TB) world {
+		tb.Helper()
 		server, err := emulator.Start(tb.Context(), emulator.Options{})
 		require.NoError(tb, err)
 		tb.Cleanup(server.Stop)

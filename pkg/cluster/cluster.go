@@ -35,6 +35,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	server, err := emulator.Start(ctx, emulator.Options{
 		Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled(), Logs: logs.source(opts.Nodes),
 		CRDs: opts.CRDs, CRDPaths: opts.CRDPaths,
+		TolerationSeconds: opts.TolerationSeconds,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting API server: %w", err)
