@@ -10,9 +10,12 @@ require (
 	github.com/prometheus/client_golang v1.24.0 // metrics in a registry of the caller, where component-base has one for the process
 	github.com/spf13/pflag v1.0.10 // flags of the programs, as in all of Kubernetes
 	github.com/stretchr/testify v1.11.1 // assertions, in tests
+	github.com/vbauerster/cupwriter v0.0.5 // what mpb writes to terminals with, which is told how many lines it has
+	github.com/vbauerster/mpb/v8 v8.16.2 // live progress of examples/run-job below what it prints; of the well-kept libraries the one with the fewest others behind it, and no input of its own
 	go.etcd.io/etcd/api/v3 v3.7.0 // the messages that the in-memory store speaks with the storage of k8s.io/apiserver
 	go.etcd.io/etcd/client/v3 v3.7.0 // the client interface that the storage of k8s.io/apiserver is built on
 	go.yaml.in/yaml/v3 v3.0.4 // manifests read document by document, with the lines of errors
+	golang.org/x/term v0.45.0 // whether examples/run-job writes to a terminal, and how large it is
 	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // the wire format of API objects, in tests of the generated code
 	k8s.io/api v0.37.2 // the types of the APIs that are served
@@ -34,11 +37,14 @@ require (
 require (
 	cel.dev/expr v0.25.1 // indirect
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
+	github.com/VividCortex/ewma v1.2.0 // indirect
+	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
@@ -71,6 +77,7 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/mattn/go-runewidth v0.0.30 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -100,8 +107,7 @@ require (
 	golang.org/x/net v0.57.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
-	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.47.0 // indirect

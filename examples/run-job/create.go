@@ -60,6 +60,14 @@ func (c *clients) create(ctx context.Context, docs []document) creation {
 	return out
 }
 
+// code is the exit code for the errors of a creation.
+func (out *creation) code() int {
+	if len(out.failed) > 0 {
+		return exitFailed
+	}
+	return exitUsage
+}
+
 // fault files an error under whose fault it is, with the place of the document in front.
 func (out *creation) fault(d document, err error) {
 	if wrongInput(err) {

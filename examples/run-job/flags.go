@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
@@ -20,6 +21,9 @@ const (
 	outputJSON = "json"
 	outputYAML = "yaml"
 )
+
+// minGrace is the shortest time after which a node may be taken for lost: a busy machine is silent for a while, too.
+const minGrace = 500 * time.Millisecond
 
 // exitCodes is the part of --help on what scripts look at.
 const exitCodes = `Exit codes:
@@ -36,11 +40,24 @@ type options struct {
 	podDuration time.Duration
 	backoff     time.Duration
 	failures    []kubelet.Failure
+	losses      []loss
+	nodeGrace   time.Duration // 0 for the cluster's own
+	toleration  time.Duration // below 0 for the cluster's own
+	timeline    string        // file to draw into, if any
+	title       string        // of the drawing
+	progress    string
 	output      string
 	timeout     time.Duration
 	runtime     string
 	logs        int
 }
+
+// When live progress is shown.
+const (
+	progressAuto   = "auto"
+	progressAlways = "always"
+	progressNever  = "never"
+)
 
 // What containers run in.
 const (
@@ -54,7 +71,7 @@ const processLogs = 10
 func parseFlags(args []string, usage io.Writer) (options, error) {
 	var opts options
 	var nodeCPU string
-	var failures []string
+	var failures, losses []string
 	flags := pflag.NewFlagSet("run-job", pflag.ContinueOnError)
 	flags.SetOutput(usage)
 	flags.SortFlags = false
@@ -64,6 +81,12 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&opts.podDuration, "pod-duration", 500*time.Millisecond, "how long each pod runs")
 	flags.DurationVar(&opts.backoff, "backoff", time.Second, "delay before the first failed pod of a Job is replaced, doubled each time (a real cluster's is 10s)")
 	flags.StringArrayVar(&failures, "fail", nil, "INDEX=EXITCODE[xTIMES]: the pods of that index exit with that code, the first TIMES times (default 1); may be given once for each index. In a Job that is not Indexed, INDEX counts its pods from 0, replacements included")
+	flags.StringArrayVar(&losses, "lose", nil, "NODE=AFTER[+FOR]: that node is cut off so long after everything was created, and back so long after that, or never; such as node-1=3s or node-1=3s+20s. May be given more than once")
+	flags.DurationVar(&opts.nodeGrace, "node-grace", 0, "how long a node may be silent until it is taken for lost (default: as on a real cluster 50s; with --lose 4s, or more with many nodes)")
+	flags.DurationVar(&opts.toleration, "toleration", -1, "how long pods stay on a lost node, in whole seconds, unless they say so themselves (default: as on a real cluster 5m; with --lose 3s)")
+	flags.Lookup("toleration").DefValue = "0s" // the default is told in words
+	flags.StringVar(&opts.timeline, "timeline", "", "file to draw what each pod did over time into, as an SVG, such as timeline.svg")
+	flags.StringVar(&opts.progress, "progress", progressAuto, "whether to show below the lines how far everything has come: auto does on a terminal, with the report as text; always or never. NO_COLOR is heeded")
 	flags.StringVarP(&opts.output, "output", "o", outputText, "form of the report: text, json or yaml")
 	flags.StringVar(&opts.runtime, "runtime", runtimeScript, "script plays the containers; process runs their commands on this machine, isolated from nothing")
 	flags.IntVar(&opts.logs, "logs", 0, "show the last so many lines that each container of the pods that are there at the end has written (default: 10 with --runtime process)")
@@ -77,6 +100,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	if extra := flags.Args(); len(extra) > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q: manifests are named with -f", extra[0])
 	}
+	opts.title = drawingTitle(args)
 	var err error
 	if opts.nodeCPU, err = resource.ParseQuantity(nodeCPU); err != nil || opts.nodeCPU.Sign() <= 0 {
 		return options{}, fmt.Errorf("--node-cpu %q: want a quantity above 0, such as 4 or 500m", nodeCPU)
@@ -91,6 +115,17 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 		}
 		opts.failures = append(opts.failures, f)
 	}
+	for _, text := range losses {
+		l, err := parseLoss(text)
+		if err != nil {
+			return options{}, err
+		}
+		opts.losses = append(opts.losses, l)
+	}
+	if err := opts.checkTimes(flags); err != nil {
+		return options{}, err
+	}
+	opts.completeLosses()
 	if opts.runtime == runtimeProcess && !flags.Changed("logs") {
 		opts.logs = processLogs
 	}
@@ -113,8 +148,40 @@ func (o options) check() error {
 		return fmt.Errorf("--logs %d: want 0 or more", o.logs)
 	case !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output):
 		return fmt.Errorf("--output %q: want text, json or yaml", o.output)
+	case !slices.Contains([]string{progressAuto, progressAlways, progressNever}, o.progress):
+		return fmt.Errorf("--progress %q: want auto, always or never", o.progress)
+	}
+	if err := checkDrawing(o.timeline); err != nil {
+		return err
+	}
+	return o.checkLosses()
+}
+
+// checkTimes checks the times by which nodes are lost, where the user gave them.
+func (o options) checkTimes(flags *pflag.FlagSet) error {
+	switch {
+	case flags.Changed("node-grace") && o.nodeGrace < minGrace:
+		return fmt.Errorf("--node-grace %s: want at least %s", o.nodeGrace, minGrace)
+	case flags.Changed("toleration") && (o.toleration < 0 || o.toleration%time.Second != 0):
+		return fmt.Errorf("--toleration %s: want whole seconds, 0 or more", o.toleration)
 	}
 	return nil
+}
+
+// cluster is the cluster that the flags ask for.
+func (o options) cluster(script kubelet.Script) cluster.Options {
+	c := cluster.Options{
+		Nodes:           o.nodes,
+		NodeCapacity:    o.nodeCapacity(),
+		Script:          script,
+		Runtime:         o.containers(),
+		Job:             job.Options{PodBackoff: o.backoff},
+		NodeGracePeriod: o.nodeGrace,
+	}
+	if o.toleration >= 0 {
+		c.TolerationSeconds = new(int64(o.toleration / time.Second))
+	}
+	return c
 }
 
 // nodeCapacity is what each node offers; only the CPUs are the caller's to choose.

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/examples/run-job/internal/life"
 	"github.com/musterkube/muster/generated/informers/externalversions"
 )
 
@@ -35,13 +36,15 @@ type follower struct {
 
 	arrived chan struct{} // has an element when there may be untold observations
 
-	mu     sync.Mutex // of untold; never held while anything is written
+	mu     sync.Mutex // of untold and newest; never held while anything is written
 	untold []observation
+	newest uint64 // version that was seen
 
 	telling    sync.Mutex // of what follows
 	told       chan struct{}
 	world      *world
 	entries    []entry
+	record     *record
 	milestones map[types.UID]map[string]offset
 }
 
@@ -53,6 +56,15 @@ type observation struct {
 	deleted bool
 	// initial says that the object was there before anything was watched, so that nothing has happened to it.
 	initial bool
+	// said is what the program itself did, in place of an object that changed.
+	said *telling
+}
+
+// telling is a line of the timeline that the program has to tell of itself.
+type telling struct {
+	object, what string
+	kind         life.Kind
+	label        string
 }
 
 // follow starts watching and returns once the first lists are there. The caller must call stop, which alone ends it.
@@ -92,7 +104,7 @@ func follow(ctx context.Context, c *clients, start time.Time, out io.Writer) (*f
 func newFollower(start time.Time, out io.Writer) *follower {
 	return &follower{
 		start: start, out: out, arrived: make(chan struct{}, 1),
-		told: make(chan struct{}), world: newWorld(), entries: []entry{}, milestones: map[types.UID]map[string]offset{},
+		told: make(chan struct{}), world: newWorld(), entries: []entry{}, record: newRecord(), milestones: map[types.UID]map[string]offset{},
 	}
 }
 
@@ -119,10 +131,19 @@ func watchKind[T metav1.Object](f *follower, informer cache.SharedIndexInformer)
 	return nil
 }
 
+// say has the program's own doings told between what has been seen before and after.
+func (f *follower) say(t telling) {
+	f.mu.Lock()
+	newest := f.newest
+	f.mu.Unlock()
+	f.push(observation{at: offset(time.Since(f.start)), version: newest, said: &t})
+}
+
 // push hands an observation to the goroutine that tells; it never blocks an informer.
 func (f *follower) push(o observation) {
 	f.mu.Lock()
 	f.untold = append(f.untold, o)
+	f.newest = max(f.newest, o.version)
 	f.mu.Unlock()
 	select {
 	case f.arrived <- struct{}{}:
@@ -195,12 +216,18 @@ func inOrder(seen []observation, earliest offset) []observation {
 }
 
 func (f *follower) tellOne(o observation) {
+	if o.said != nil {
+		f.entries = append(f.entries, entry{At: o.at, Object: o.said.object, What: o.said.what})
+		f.record.mark(f.world, nil, o.at, change{what: joined(o.said.object, o.said.what), kind: o.said.kind, label: o.said.label})
+		return
+	}
 	subject := subjectOf(o.object)
 	changes := []change{{what: "deleted"}}
 	if !o.deleted {
 		changes = f.world.changes(o.object)
 	}
 	f.world.apply(o)
+	f.record.observe(f.world, o)
 	if _, isEvent := o.object.(*corev1.Event); o.initial || isEvent && o.deleted {
 		return
 	}
@@ -219,6 +246,7 @@ func (f *follower) tellOne(o observation) {
 		}
 		f.entries = append(f.entries, entry{At: o.at, Object: subject.name, What: what, Progress: progress})
 		f.note(uid, c.milestone, o.at)
+		f.record.mark(f.world, o.object, o.at, c)
 	}
 }
 

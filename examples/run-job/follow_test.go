@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/examples/run-job/internal/life"
 )
 
 // What was done first was done by the time that the next was seen, and nothing comes before what was told already.
@@ -101,7 +102,7 @@ func TestAPreemptionIsToldByName(t *testing.T) {
 	group := &schedulingv1alpha2.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "urgent", UID: "3f0c"}}
 	w := worldOf(group)
 	event := &corev1.Event{Reason: "Preempted", Message: "Preempted by podgroup 3f0c on node cluster"}
-	assert.Equal(t, []change{{what: "Preempted: Preempted by podgroup ns/urgent on node cluster"}}, eventChanges(nil, event, w.nameOf))
+	assert.Equal(t, []change{{what: "Preempted: Preempted by podgroup ns/urgent on node cluster", kind: life.Note, label: "Preempted"}}, eventChanges(nil, event, w.nameOf))
 	assert.Empty(t, eventChanges(event, event.DeepCopy(), w.nameOf), "a higher count is nothing new")
 	assert.Empty(t, eventChanges(nil, &corev1.Event{Reason: "SuccessfulCreate"}, w.nameOf), "the pod itself tells that")
 }

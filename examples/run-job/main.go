@@ -27,7 +27,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/cluster"
-	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
@@ -95,19 +94,20 @@ func warn(stderr io.Writer, texts []string) {
 }
 
 func startCluster(ctx context.Context, opts options, script kubelet.Script) (*cluster.Cluster, error) {
-	return cluster.Start(ctx, cluster.Options{
-		Nodes:        opts.nodes,
-		NodeCapacity: opts.nodeCapacity(),
-		Script:       script,
-		Runtime:      opts.containers(),
-		Job:          job.Options{PodBackoff: opts.backoff},
-	})
+	return cluster.Start(ctx, opts.cluster(script))
 }
 
 // syncWriter lets the goroutine that tells what happens and the one that reports write to the same place.
 type syncWriter struct {
 	mu  sync.Mutex
 	out io.Writer
+}
+
+// redirect has what is written from now on go somewhere else.
+func (w *syncWriter) redirect(out io.Writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = out
 }
 
 // Write implements io.Writer.
@@ -124,10 +124,12 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		return quit(ctx, stderr, err, exitFailed)
 	}
 	// Structured output owns stdout, so that it can be piped; the lines of progress then go to stderr.
-	progress := stdout
+	shown := stdout
 	if opts.output != outputText {
-		progress = stderr
+		shown = stderr
 	}
+	progress := &syncWriter{out: shown}
+	fmt.Fprint(progress, opts.lossNote())
 	f, err := follow(ctx, clients, time.Now(), progress)
 	if err != nil {
 		return quit(ctx, stderr, err, exitFailed)
@@ -136,20 +138,21 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 
 	created := clients.create(ctx, docs)
 	warn(stderr, created.warnings)
-	switch err := errors.Join(append(created.failed, created.wrong...)...); {
-	case ctx.Err() != nil:
-		return quit(ctx, stderr, errInterrupted, exitInterrupted)
-	case len(created.failed) > 0:
-		return quit(ctx, stderr, err, exitFailed)
-	case err != nil:
-		return quit(ctx, stderr, err, exitUsage)
+	if err := errors.Join(append(created.failed, created.wrong...)...); err != nil || ctx.Err() != nil {
+		return quit(ctx, stderr, err, created.code())
 	}
-	end := waitForEnd(ctx, c, f, created.made, opts.timeout)
+	hide, err := f.showLive(opts, progress)
+	if err != nil {
+		return quit(ctx, stderr, err, exitFailed)
+	}
+	defer hide()
+	end, missed := followToEnd(ctx, c, f, created.made, opts)
 	if err := f.drain(context.WithoutCancel(ctx), clients); err != nil {
 		complain(stderr, err)
 		return exitFailed
 	}
 	f.stop()
+	hide()
 
 	r := f.report(created.made)
 	r.explain(f.world, created.made, end, time.Now(), opts.backoff)
@@ -157,8 +160,13 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		complain(stderr, fmt.Errorf("writing the report: %w", err))
 		return exitFailed
 	}
+	if err := f.draw(opts); err != nil {
+		complain(stderr, err)
+		return exitFailed
+	}
 	clients.printLogs(context.WithoutCancel(ctx), progress, opts.logs)
 	warn(stderr, rehearsal.unplayed(r))
+	warn(stderr, missedLosses(missed))
 	switch {
 	case r.Done:
 		return exitDone
@@ -169,6 +177,19 @@ func play(ctx context.Context, c *cluster.Cluster, docs []document, opts options
 		complain(stderr, errors.New(r.Reason))
 		return exitFailed
 	}
+}
+
+// followToEnd returns when everything has ended, having lost nodes meanwhile as the flags say. It returns why it was not
+// waited for any longer, if it was not, and the losses that did not come to it.
+func followToEnd(ctx context.Context, c *cluster.Cluster, f *follower, made []*unstructured.Unstructured, opts options) (end string, missed []loss) {
+	losing, stopLosing := context.WithCancel(ctx)
+	defer stopLosing()
+	var parts sync.WaitGroup
+	parts.Go(func() { missed = loseNodes(losing, opts.losses, c.Kubelet(), f.say) })
+	end = waitForEnd(ctx, c, f, made, opts.timeout)
+	stopLosing()
+	parts.Wait()
+	return end, missed
 }
 
 // waitForEnd returns when everything that runs has ended, and otherwise says why it was not waited for any longer.

@@ -314,6 +314,7 @@ func TestUsageErrors(t *testing.T) {
 		"CPUs that are none":       {[]string{"--node-cpu", "many"}, `--node-cpu "many"`},
 		"negative duration":        {[]string{"--pod-duration", "-1s"}, "--pod-duration"},
 		"no time":                  {[]string{"--timeout", "0s"}, "--timeout"},
+		"an unknown progress":      {[]string{"--progress", "yes"}, `--progress "yes": want auto, always or never`},
 		"an unknown output":        {[]string{"--output", "xml"}, `--output "xml"`},
 		"a failure without a code": {[]string{"--fail", "1"}, `--fail: failure "1": want INDEX=EXITCODE`},
 		"a failure that is none":   {[]string{"--fail", "1=0"}, "exit code from 1 to 255"},

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/examples/run-job/internal/life"
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/core"
 )
@@ -49,6 +50,9 @@ const (
 type change struct {
 	what      string
 	milestone string // empty for steps that the report does not show
+	// kind and label say how a drawing marks the step; it does not where the kind is life.NoMark.
+	kind  life.Kind
+	label string
 }
 
 // subject is what an observation is about.
@@ -151,9 +155,14 @@ func jobChanges(old, job *batchv1.Job) []change {
 		if before != nil && before.Status == c.Status || before == nil && c.Status != corev1.ConditionTrue {
 			continue
 		}
-		step := change{what: conditionText(string(c.Type), string(c.Status), c.Reason, c.Message)}
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
-			step.milestone = milestoneFinished
+		step := change{what: conditionText(string(c.Type), string(c.Status), c.Reason, c.Message), kind: life.Note, label: string(c.Type)}
+		switch {
+		case c.Status != corev1.ConditionTrue:
+			step.label += "=" + string(c.Status)
+		case c.Type == batchv1.JobComplete:
+			step.milestone, step.kind = milestoneFinished, life.Good
+		case c.Type == batchv1.JobFailed:
+			step.milestone, step.kind = milestoneFinished, life.Bad
 		}
 		changes = append(changes, step)
 	}
@@ -180,7 +189,7 @@ func podChanges(old, pod *corev1.Pod) []change {
 		changes = append(changes, change{what: fmt.Sprintf("container restarted, %d times so far", n)})
 	}
 	if c := disruption(pod); c != nil && disruption(old) == nil {
-		changes = append(changes, change{what: "disrupted: " + joined(c.Reason, c.Message)})
+		changes = append(changes, change{what: "disrupted: " + joined(c.Reason, c.Message), kind: life.Note, label: "disrupted"})
 	}
 	if pod.DeletionTimestamp != nil && old.DeletionTimestamp == nil && !core.PodFinished(pod) {
 		changes = append(changes, change{what: "being deleted"})
@@ -240,9 +249,9 @@ func podGroupChanges(old, group *schedulingv1alpha2.PodGroup, holders func(*sche
 		if c.Type == schedulingv1alpha2.PodGroupScheduled {
 			switch c.Status {
 			case metav1.ConditionTrue:
-				step.milestone = milestoneScheduled
+				step.milestone, step.kind, step.label = milestoneScheduled, life.Admitted, "admitted"
 			case metav1.ConditionFalse:
-				step.milestone = milestoneWaiting
+				step.milestone, step.kind, step.label = milestoneWaiting, life.Held, "no room"
 				if others := holders(group); len(others) > 0 {
 					step.what += "; room is held by " + few(others)
 				}
@@ -263,9 +272,9 @@ func nodeChanges(old, node *corev1.Node) []change {
 	case nodeReady(old).Status:
 		return nil
 	case corev1.ConditionTrue:
-		return []change{{what: "Ready"}}
+		return []change{{what: "Ready", kind: life.Good, label: node.Name + " Ready"}}
 	default:
-		return []change{{what: "not Ready" + because(joined(is.Reason, is.Message))}}
+		return []change{{what: "not Ready" + because(joined(is.Reason, is.Message)), kind: life.Bad, label: node.Name + " not Ready"}}
 	}
 }
 
@@ -310,7 +319,7 @@ func eventChanges(old, event *corev1.Event, nameOf func(types.UID) string) []cha
 		}
 	}
 	text := strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
-	return []change{{what: joined(event.Reason, text)}}
+	return []change{{what: joined(event.Reason, text), kind: life.Note, label: event.Reason}}
 }
 
 func policyText(policy schedulingv1alpha2.PodGroupSchedulingPolicy) string {
@@ -339,65 +348,6 @@ func conditionIndex(conditions []metav1.Condition, kind string) int {
 		}
 	}
 	return -1
-}
-
-// pendingReason is why a pod has no node, in the scheduler's words.
-func pendingReason(pod *corev1.Pod) string {
-	if pod.Spec.NodeName != "" {
-		return ""
-	}
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return c.Message
-		}
-	}
-	return ""
-}
-
-func groupOf(pod *corev1.Pod) string {
-	if pod.Spec.SchedulingGroup == nil || pod.Spec.SchedulingGroup.PodGroupName == nil {
-		return ""
-	}
-	return *pod.Spec.SchedulingGroup.PodGroupName
-}
-
-func restarts(pod *corev1.Pod) int32 {
-	var n int32
-	for _, s := range pod.Status.ContainerStatuses {
-		n += s.RestartCount
-	}
-	return n
-}
-
-// exitCode is the exit code of a pod that has ended: of the first of its containers that failed, or of the init container
-// whose failure kept them from starting. A sidecar's says nothing, for it ends when they have. It is nil when none of
-// them ended, such as on a lost node.
-func exitCode(pod *corev1.Pod) *int32 {
-	var code *int32
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.State.Terminated == nil {
-			continue
-		}
-		if s.State.Terminated.ExitCode != 0 {
-			return &s.State.Terminated.ExitCode
-		}
-		code = &s.State.Terminated.ExitCode
-	}
-	for _, s := range pod.Status.InitContainerStatuses {
-		if s.State.Terminated != nil && s.State.Terminated.ExitCode != 0 && !isSidecar(pod, s.Name) && code == nil {
-			return &s.State.Terminated.ExitCode
-		}
-	}
-	return code
-}
-
-func isSidecar(pod *corev1.Pod, container string) bool {
-	for _, c := range pod.Spec.InitContainers {
-		if c.Name == container {
-			return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		}
-	}
-	return false
 }
 
 // few lists words, or the first of many with the number of the others.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,11 +30,12 @@ func (w *world) podWaitsFor(pod *corev1.Pod) string {
 	return ""
 }
 
-func podDeletion(_ *world, pod *corev1.Pod) string {
+func podDeletion(w *world, pod *corev1.Pod) string {
 	if pod.DeletionTimestamp == nil {
 		return ""
 	}
-	return "being deleted" + because(finalizers(pod))
+	// Only the kubelet of its node can say that it has ended.
+	return "being deleted" + because(strings.Join(slices.DeleteFunc([]string{finalizers(pod), nodeNotReady(w, pod)}, func(s string) bool { return s == "" }), "; "))
 }
 
 func unknownNode(w *world, pod *corev1.Pod) string {

@@ -1,10 +1,11 @@
 // Command bench measures what this library costs, in its own process and without sockets: how fast Jobs run to their
-// end, how fast garbage is collected, what the requests of clients take, and how fast gangs are placed on many nodes.
+// end, how fast garbage is collected, what the requests of clients take, how fast gangs are placed on many nodes, and what objects take of memory.
 //
 //	go run ./hack/bench jobs
 //	go run ./hack/bench gc
 //	go run ./hack/bench api
 //	go run ./hack/bench schedule
+//	go run ./hack/bench memory
 //
 // Each benchmark starts a server of its own for every measurement. Beside rates and latencies, which depend on what else
 // the machine does, it prints CPU time and counts of requests, which hardly do. With --output json it prints the same as
@@ -50,7 +51,7 @@ type benchmark interface {
 
 // benchmarks are all of them by name, with their default sizes.
 func benchmarks() map[string]benchmark {
-	return map[string]benchmark{"jobs": &jobsBenchmark{}, "gc": &gcBenchmark{}, "api": &apiBenchmark{}, "schedule": &scheduleBenchmark{}}
+	return map[string]benchmark{"jobs": &jobsBenchmark{}, "gc": &gcBenchmark{}, "api": &apiBenchmark{}, "schedule": &scheduleBenchmark{}, "memory": &memoryBenchmark{}}
 }
 
 func main() {

@@ -102,6 +102,16 @@ func TestRequestsAreMeasured(t *testing.T) {
 	assert.Equal(t, []any{6.0}, tables["Watches"].column("count"), "an event for each watcher and object")
 }
 
+func TestMemoryIsMeasured(t *testing.T) {
+	memory := bench(t, "memory", "--objects", "300,200")["Memory of a server, in use after a collection of garbage"]
+	assert.Equal(t, []any{200.0, 300.0, 200.0, 300.0}, memory.column("objects"))
+	for _, row := range memory {
+		// An object takes up at least its name, twice: as a key and in its content.
+		assert.Greater(t, row["bytes an object"], 2.0*float64(len(objectName(0))))
+		assert.Greater(t, row["MiB after a patch of each"], row["MiB"])
+	}
+}
+
 func TestTablesArePrintedForPeople(t *testing.T) {
 	folder := t.TempDir()
 	cpu, allocations := filepath.Join(folder, "cpu"), filepath.Join(folder, "allocations")
@@ -133,6 +143,7 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		"an unknown mode":       {[]string{"jobs", "--modes", "plain,ring"}, `--modes: there is no "ring", only plain, gang, indexed`},
 		"no Jobs":               {[]string{"jobs", "--jobs", "0"}, "sizes must be positive"},
 		"no objects":            {[]string{"gc", "--objects", "0"}, "sizes must be at least 1"},
+		"a number too small":    {[]string{"memory", "--objects", "9,0"}, "sizes must be at least 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, complaints bytes.Buffer

@@ -36,6 +36,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 		Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled(), Logs: logs.source(opts.Nodes),
 		WrapHandler: opts.WrapHandler,
 		CRDs: opts.CRDs, CRDPaths: opts.CRDPaths,
+		TolerationSeconds: opts.TolerationSeconds,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting API server: %w", err)

@@ -95,7 +95,9 @@ func (o Options) kubelet(cfg *rest.Config) (*kubelet.Kubelet, error) {
 	if o.Nodes == 0 {
 		return nil, nil
 	}
-	options := kubelet.Options{Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime}
+	options := kubelet.Options{
+		Nodes: o.nodes(), Script: o.Script, Runtime: o.Runtime, LeaseInterval: o.NodeGracePeriod / leases,
+	}
 	if !slices.Contains(o.controllers(), ControllerNodeLifecycle) {
 		options.LeaseInterval = -1 // nobody would look
 	}
@@ -124,7 +126,7 @@ func (o Options) runners(cfg *rest.Config, nodes *kubelet.Kubelet) ([]runner, er
 			return ttl.New(cfg, ttl.Options{Metrics: o.Metrics})
 		}},
 		{ControllerNodeLifecycle, slices.Contains(names, ControllerNodeLifecycle), func() (interface{ Run(context.Context) error }, error) {
-			return nodelifecycle.New(cfg, nodelifecycle.Options{})
+			return nodelifecycle.New(cfg, o.nodeLifecycle())
 		}},
 		{ControllerPodGarbageCollector, slices.Contains(names, ControllerPodGarbageCollector), func() (interface{ Run(context.Context) error }, error) {
 			return podgc.New(cfg, podgc.Options{})

@@ -169,6 +169,32 @@ func TestPodsOfADeletedNodeFail(t *testing.T) {
 	})
 }
 
+func TestALostNodeIsFoundAfterTheGraceThatOptionsGive(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := start(t, cluster.Options{
+			Nodes: 2, Script: kubelet.Fixed{Duration: time.Hour}, NodeGracePeriod: 2 * time.Second, TolerationSeconds: new(int64(3)),
+		})
+		client := kube(t, c.Config())
+		createJob(t, client, newJob("j", nil))
+		pass(time.Minute)
+		pods := listPods(t, client)
+		require.Len(t, pods, 1)
+		ready, taints := readyAndTaints(nodeNamed(t, client, pods[0].Spec.NodeName))
+		assert.Equal(t, "True KubeletReady", ready, "its Lease is renewed in time")
+		assert.Empty(t, taints)
+
+		c.Kubelet().Lose(pods[0].Spec.NodeName)
+		pass(2500 * time.Millisecond)
+		ready, _ = readyAndTaints(nodeNamed(t, client, pods[0].Spec.NodeName))
+		assert.Equal(t, "Unknown NodeStatusUnknown", ready)
+		assert.Nil(t, podNamed(t, client, pods[0].Name).DeletionTimestamp)
+		pass(3 * time.Second)
+		assert.NotNil(t, podNamed(t, client, pods[0].Name).DeletionTimestamp)
+		pass(15 * time.Second)
+		assert.Len(t, listPods(t, client), 2, "it is replaced, after a back-off")
+	})
+}
+
 func TestANodeIsLostByAnnotation(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		_, client, pod := lonelyPod(t)

@@ -10,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/musterkube/muster/pkg/controller/job"
+	"github.com/musterkube/muster/pkg/controller/nodelifecycle"
 	"github.com/musterkube/muster/pkg/features"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
@@ -56,6 +57,15 @@ type Options struct {
 	// [DefaultJobSyncDelay] unless set here or under Parity.
 	Job job.Options
 
+	// NodeGracePeriod is for how long nothing has been heard of a node that is taken for unreachable
+	// (--node-monitor-grace-period). The nodes renew their Leases five times in it, and are looked at ten times. Default:
+	// the 50 seconds of nodelifecycle.DefaultGracePeriod.
+	NodeGracePeriod time.Duration
+
+	// TolerationSeconds is for how long pods that do not say otherwise stay on a node that is not ready or not reachable.
+	// Default: 300. See emulator.Options.
+	TolerationSeconds *int64
+
 	// Metrics is the registry that Start puts the metrics of the controllers into, under the names that they have in
 	// Kubernetes: see pkg/controller/job and pkg/controller/ttl. They stay there, so it serves one cluster. Default: no
 	// metrics.
@@ -76,12 +86,27 @@ func (o Options) job() job.Options {
 	return options
 }
 
+// leases and looks are how often in a grace period a node renews its Lease, and how often all nodes are looked at: as in
+// Kubernetes, where that is every ten and every five of fifty seconds.
+const (
+	leases = 5
+	looks  = 10
+)
+
+// nodeLifecycle returns the options of the controller that finds nodes out of reach.
+func (o Options) nodeLifecycle() nodelifecycle.Options {
+	return nodelifecycle.Options{GracePeriod: o.NodeGracePeriod, MonitorPeriod: o.NodeGracePeriod / looks}
+}
+
 // MaxNodes bounds Options.Nodes, so that a slip of the keyboard is an error and does not eat the machine's memory.
 const MaxNodes = 100_000
 
 func (o Options) validate() error {
 	if o.Nodes < 0 || o.Nodes > MaxNodes {
 		return fmt.Errorf("checking cluster options: Nodes is %d: want 0 to %d", o.Nodes, MaxNodes)
+	}
+	if o.NodeGracePeriod < 0 {
+		return fmt.Errorf("checking cluster options: NodeGracePeriod is %s: want 0 or more", o.NodeGracePeriod)
 	}
 	if err := o.Gates.Validate(); err != nil {
 		return fmt.Errorf("checking cluster options: %w", err)

@@ -27,6 +27,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		options cluster.Options
 		wantErr string
 	}{
+		"less than no time":   {cluster.Options{NodeGracePeriod: -1}, "checking cluster options: NodeGracePeriod is -1ns: want 0 or more"},
 		"less than no node":   {cluster.Options{Nodes: -1}, "checking cluster options: Nodes is -1: want 0 to 100000"},
 		"more nodes than fit": {cluster.Options{Nodes: 1 << 31}, "want 0 to 100000"},
 		"gates that need one that is off": {

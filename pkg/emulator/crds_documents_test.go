@@ -74,6 +74,8 @@ func TestDocumentOfACustomGroup(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(body), &group))
 	assert.Equal(t, "APIGroup", group.Kind)
 	assert.Equal(t, "example.com/v1", group.PreferredVersion.GroupVersion)
+	_, _, index := raw(t, server.Config(), http.MethodGet, "/", "", nil)
+	assert.Contains(t, index, `"/apis/example.com/v1beta1"`)
 	for _, path := range []string{"/apis/example.org", "/apis/example.com/v2", "/apis/example.com/v1/gadgets", "/apis/example.com/v1/widgets/a/b/c"} {
 		code, _, body = raw(t, server.Config(), http.MethodGet, path, "", nil)
 		assert.Equal(t, http.StatusNotFound, code, path)
@@ -123,6 +125,9 @@ func TestOpenAPI3OfCustomResources(t *testing.T) {
 	assert.Equal(t, []metav1.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Widget"}}, model.Kinds)
 	assert.Contains(t, document.Paths, "/apis/example.com/v1/namespaces/{namespace}/widgets/{name}/scale")
 	assert.NotEmpty(t, getOpenAPI[openAPIV3](t, server, index.Paths["api/v1"].ServerRelativeURL).Components.Schemas)
+
+	code, _, _ := raw(t, server.Config(), http.MethodGet, "/openapi/v3/apis/example.org/v1", "", nil)
+	assert.Equal(t, http.StatusNotFound, code)
 
 	definition := getOpenAPI[openAPIV3](t, server, index.Paths["apis/apiextensions.k8s.io/v1"].ServerRelativeURL)
 	model = definition.Components.Schemas["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"]

@@ -149,7 +149,7 @@ func TestChangeOfADefinition(t *testing.T) {
 		patched, err := client.Resource(widgets).Namespace("default").Patch(t.Context(), "w", types.MergePatchType, []byte(`{"spec":{"added":"y"}}`), metav1.PatchOptions{})
 		return err == nil && patched.Object["spec"].(map[string]any)["added"] == "y"
 	}, eventually, tick)
-	for range changes.ResultChan() { //nolint:revive // until it ends: its events would be those of the old schema
+	for range changes.ResultChan() { // its events would be those of the old schema
 	}
 }
 
@@ -183,7 +183,7 @@ func TestStopInTheMiddleOfDefinitions(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, definitions(t, server.Config()).ApiextensionsV1().CustomResourceDefinitions().Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}))
 	server.Stop()
-	for range changes.ResultChan() { //nolint:revive // until it ends
+	for range changes.ResultChan() {
 	}
 	requireNoGoroutines(t)
 }

@@ -136,6 +136,10 @@ func TestStartFailsCleanly(t *testing.T) {
 			options: emulator.Options{Token: "a b"},
 			wantErr: "options: Token: must not contain white space",
 		},
+		"with pods that tolerate less than nothing": {
+			options: emulator.Options{TolerationSeconds: new(int64(-1))},
+			wantErr: "options: TolerationSeconds: must not be negative: -1",
+		},
 		"with gates that need one that is off": {
 			options: emulator.Options{Gates: features.Gates{}.With(features.GenericWorkload, false)},
 			wantErr: "GangScheduling needs GenericWorkload",

@@ -32,6 +32,11 @@ type Options struct {
 	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation. The default is none.
 	DisabledAdmission []string
 
+	// TolerationSeconds is for how long pods that do not say otherwise stay on a node that is not ready or not reachable, as
+	// --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds of a kube-apiserver say. It must
+	// not be negative. The default is 300.
+	TolerationSeconds *int64
+
 	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace]. Without
 	// them the server is like a kube-apiserver alone: dependents of a deleted owner stay, an object that is deleted in the
 	// foreground or with orphaning waits for ever, as does a deleted namespace. The default is none.
@@ -84,6 +89,9 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	}
 	if len(o.Etcd) > 0 {
 		return o, errors.New("options: Etcd: keeping objects in an etcd cluster is not built yet; leave it empty to keep them in memory")
+	}
+	if o.TolerationSeconds != nil && *o.TolerationSeconds < 0 {
+		return o, fmt.Errorf("options: TolerationSeconds: must not be negative: %d", *o.TolerationSeconds)
 	}
 	if strings.ContainsAny(o.Token, " \t\r\n") {
 		return o, errors.New("options: Token: must not contain white space")

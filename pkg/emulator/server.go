@@ -89,7 +89,9 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	if served[crds.Version], err = crds.Storages(definitionOptions{getter}, s.definitionWritten); err != nil {
 		return err
 	}
-	admit, err := admission.New(admission.Config{Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission})
+	admit, err := admission.New(admission.Config{
+		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
+	})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,8 @@ type Config struct {
 	Storages map[schema.GroupVersion]map[string]rest.Storage
 	// Disabled names plugins to leave out. Default: none.
 	Disabled []string
+	// TolerationSeconds is for DefaultTolerationSeconds. Default: [DefaultToleration].
+	TolerationSeconds *int64
 }
 
 // New returns the chain of plugins, in the order of a kube-apiserver. It returns an error if a plugin is to be left out
@@ -56,7 +58,7 @@ func New(c Config) (admission.Interface, error) {
 		{NamespaceLifecycle, newNamespaceLifecycle(read)},
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
-		{DefaultTolerationSeconds, newTolerationSeconds()},
+		{DefaultTolerationSeconds, newTolerationSeconds(c.TolerationSeconds)},
 		{RuntimeClass, newRuntimeClass()},
 		{PodGroupProtection, newPodGroupProtection(c.Gates)},
 		{PodTopologyLabels, newTopologyLabels(read)},

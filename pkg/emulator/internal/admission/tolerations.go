@@ -8,20 +8,28 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// tolerationSeconds is how long pods stay on a node that is gone, unless they say otherwise.
-const tolerationSeconds = 300
+// DefaultToleration is how many seconds pods stay on a node that is gone, unless they or the server say otherwise.
+const DefaultToleration = 300
 
 // tolerations is the plugin DefaultTolerationSeconds.
-type tolerations struct{ *admission.Handler }
+type tolerations struct {
+	*admission.Handler
+	seconds int64
+}
 
 var _ admission.MutationInterface = tolerations{}
 
-func newTolerationSeconds() tolerations {
-	return tolerations{admission.NewHandler(admission.Create, admission.Update)}
+// newTolerationSeconds returns the plugin; nil seconds are [DefaultToleration].
+func newTolerationSeconds(seconds *int64) tolerations {
+	t := tolerations{admission.NewHandler(admission.Create, admission.Update), DefaultToleration}
+	if seconds != nil {
+		t.seconds = *seconds
+	}
+	return t
 }
 
 // Admit implements admission.MutationInterface.
-func (tolerations) Admit(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+func (p tolerations) Admit(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
 	pod, ok := a.GetObject().(*corev1.Pod)
 	if !ok || !concerns(a, corev1.Resource("pods")) {
 		return nil
@@ -32,7 +40,7 @@ func (tolerations) Admit(_ context.Context, a admission.Attributes, _ admission.
 			continue
 		}
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
-			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(tolerationSeconds)),
+			Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(p.seconds),
 		})
 	}
 	return nil

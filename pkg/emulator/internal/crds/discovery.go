@@ -145,3 +145,24 @@ func (m *machinery) serveDiscovery(w http.ResponseWriter, r *http.Request) {
 	}
 	http.NotFound(w, r)
 }
+
+// Paths returns the paths below /apis at which custom resources are served. It waits for nothing, and so has none of those
+// that nobody has asked for yet.
+func (s *Server) Paths() []string {
+	m := s.started.Load()
+	if m == nil {
+		return nil
+	}
+	view, err := m.view()
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, group := range view.Groups {
+		paths = append(paths, "/apis/"+group.Name)
+		for _, version := range group.Versions {
+			paths = append(paths, "/apis/"+group.Name+"/"+version.Version)
+		}
+	}
+	return paths
+}

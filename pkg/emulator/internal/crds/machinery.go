@@ -97,7 +97,8 @@ func newMachinery(ctx context.Context, c Config) (*machinery, error) {
 }
 
 // run runs the informer and, as soon as it knows all definitions, the controllers: before that they would look for it
-// only ten times a second. It returns when ctx has ended and they have.
+// only ten times a second. It returns when ctx has ended and they have; nobody can wait for their workers, which find their
+// queues shut and return too.
 func (m *machinery) run(ctx context.Context) {
 	m.factory.StartWithContext(ctx)
 	defer m.factory.Shutdown()

@@ -14,14 +14,16 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/webhook"
-	"k8s.io/client-go/rest"
+	clientrest "k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/patches"
 )
@@ -29,7 +31,7 @@ import (
 // Config is what [New] makes a server from. All of it is required.
 type Config struct {
 	// Client is what the controllers connect to the API server with, which is asked for it when they start.
-	Client func() *rest.Config
+	Client func() *clientrest.Config
 	// Stored tells whether any definition is stored. It is asked often, until there is one.
 	Stored func(context.Context) (bool, error)
 	// Getter gives the storage of the objects of each definition.
@@ -165,16 +167,41 @@ func (m *machinery) serveResource(w http.ResponseWriter, r *http.Request, info *
 		fail(w, r, info, err)
 		return
 	}
+	if err := serving.refusePatch(r, info, crd); err != nil {
+		responsewriters.ErrorNegotiated(err, apiextensionsserver.Codecs, versionOf(info), w, r)
+		return
+	}
 	serving.ServeHTTP(w, patches.Plain(r))
 }
 
+// refusePatch returns the answer to a patch that is broken, in the words of Kubernetes 1.36.
+func (s *serving) refusePatch(r *http.Request, info *genericapirequest.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) error {
+	always, refused := patches.Fault(r)
+	if refused == nil || always {
+		return refused
+	}
+	storage, err := s.handler.GetCustomResourceListerCollectionDeleter(crd)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if getter, ok := storage.(rest.Getter); ok {
+		if _, err := getter.Get(genericapirequest.WithNamespace(r.Context(), info.Namespace), info.Name, &metav1.GetOptions{}); err != nil {
+			return err
+		}
+	}
+	return refused
+}
+
+func versionOf(info *genericapirequest.RequestInfo) schema.GroupVersion {
+	return schema.GroupVersion{Group: info.APIGroup, Version: info.APIVersion}
+}
+
 func fail(w http.ResponseWriter, r *http.Request, info *genericapirequest.RequestInfo, err error) {
-	version := schema.GroupVersion{Group: info.APIGroup, Version: info.APIVersion}
 	status := apierrors.NewInternalError(err)
 	if errors.Is(err, errStopped) {
 		status = apierrors.NewServiceUnavailable(err.Error())
 	}
-	responsewriters.ErrorNegotiated(status, apiextensionsserver.Codecs, version, w, r)
+	responsewriters.ErrorNegotiated(status, apiextensionsserver.Codecs, versionOf(info), w, r)
 }
 
 // WaitEstablished waits until a definition that has been created is established and its objects are served. It returns an error if that cannot

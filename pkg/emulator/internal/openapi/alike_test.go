@@ -45,7 +45,9 @@ func TestAlikeComparesAsEver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			random := randfill.NewWithSeed(7).NilChance(0.5).NumElements(0, 3).MaxDepth(7).SkipFieldsWithPattern(newer).Funcs(
-				func(quantity *resource.Quantity, c randfill.Continue) { *quantity = *resource.NewQuantity(c.Int63n(1000), resource.DecimalSI) },
+				func(quantity *resource.Quantity, c randfill.Continue) {
+					*quantity = *resource.NewQuantity(c.Int63n(1000), resource.DecimalSI)
+				},
 				func(fields *metav1.FieldsV1, _ randfill.Continue) { fields.Raw = []byte(`{}`) },
 				func(at *metav1.Time, c randfill.Continue) { *at = metav1.Unix(c.Int63n(1e9), 0) },
 				func(either *intstr.IntOrString, c randfill.Continue) { *either = intstr.FromInt32(c.Int31()) })

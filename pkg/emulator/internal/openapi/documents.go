@@ -21,8 +21,9 @@ import (
 type documents struct {
 	v2 *handler.OpenAPIService
 	v3 *handler3.OpenAPIService
-	// swagger is the document behind v2.
+	// swagger is the document behind v2, and names are those of the documents behind v3.
 	swagger func() (*spec.Swagger, error)
+	names   map[string]bool
 }
 
 // known has the documents of every set of routes that a server of this process had: few, for only feature gates
@@ -49,6 +50,7 @@ func newDocuments(services []service) documents {
 
 	d := documents{
 		swagger: v2,
+		names:   map[string]bool{},
 		v2: handler.NewOpenAPIServiceLazy(cached.Func(func() (*spec.Swagger, string, error) {
 			document, err := v2()
 			return document, "v2", err
@@ -56,6 +58,7 @@ func newDocuments(services []service) documents {
 		v3: handler3.NewOpenAPIService(),
 	}
 	for _, s := range services {
+		d.names[s.name()] = true
 		d.v3.UpdateGroupVersionLazy(s.name(), cached.Func(func() (*spec3.OpenAPI, string, error) {
 			all, err := v3()
 			return all[s.name()], s.name(), err

@@ -58,13 +58,25 @@ type merged struct {
 func (m *merging) register(mux common.PathHandlerByGroupVersion) {
 	mux.Handle(pathV2, m.handler(m.v2.ServeHTTP, func(own *merged, w http.ResponseWriter, r *http.Request) { own.v2.ServeHTTP(w, r) }))
 	mux.Handle(pathV3, m.handler(m.shared.v3.HandleDiscovery, m.serveIndex))
-	mux.HandlePrefix(pathV3+"/", m.handler(m.shared.v3.HandleGroupVersion, func(own *merged, w http.ResponseWriter, r *http.Request) {
-		if _, found := own.of.Versions[strings.TrimPrefix(r.URL.Path, pathV3+"/")]; found {
+	mux.HandlePrefix(pathV3+"/", m.handler(m.serveShared, func(own *merged, w http.ResponseWriter, r *http.Request) {
+		if _, found := own.of.Versions[documentOf(r)]; found {
 			own.v3.HandleGroupVersion(w, r)
 			return
 		}
-		m.shared.v3.HandleGroupVersion(w, r)
+		m.serveShared(w, r)
 	}))
+}
+
+// documentOf returns the name of the OpenAPI 3 document that a request asks for.
+func documentOf(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, pathV3+"/") }
+
+// serveShared answers with one of the shared documents. The library would answer 200 and nothing if there is none.
+func (m *merging) serveShared(w http.ResponseWriter, r *http.Request) {
+	if !m.shared.names[documentOf(r)] {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	m.shared.v3.HandleGroupVersion(w, r)
 }
 
 // handler returns a handler for requests while there are none but shared documents, and for others.

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/musterkube/muster/examples/run-job/internal/timeline"
+)
+
+// draw draws what was recorded into the file that the flags name, if they do.
+func (f *follower) draw(opts options) error {
+	if opts.timeline == "" {
+		return nil
+	}
+	picture := timeline.Draw(f.life(opts.title, offset(time.Since(f.start))), timeline.Options{})
+	if err := os.WriteFile(opts.timeline, picture, 0o644); err != nil { //nolint:gosec // a picture to be shown
+		return fmt.Errorf("drawing the timeline: %w", err)
+	}
+	return nil
+}
+
+// checkDrawing says at once what would keep a drawing from being written in the end.
+func checkDrawing(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("--timeline %s: is a folder: want a file, such as %s", file, filepath.Join(file, "timeline.svg"))
+	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return fmt.Errorf("--timeline %s: there is no folder %s", file, filepath.Dir(file))
+	}
+	return nil
+}
+
+// drawingTitle is the command that is drawn, without that it is.
+func drawingTitle(args []string) string {
+	args = slices.Clone(args)
+	for i := 0; i < len(args); i++ {
+		switch {
+		case strings.HasPrefix(args[i], "--timeline="):
+			args = slices.Delete(args, i, i+1)
+			i--
+		case args[i] == "--timeline":
+			args = slices.Delete(args, i, min(i+2, len(args)))
+			i--
+		}
+	}
+	return strings.Join(append([]string{"run-job"}, args...), " ")
+}
