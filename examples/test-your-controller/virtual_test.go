@@ -36,7 +36,7 @@ func start(t *testing.T, c *clustertest.Cluster) (kill func()) {
 }
 
 // TestHowItEnds has pods that fail by a script. Each attempt takes five minutes. The waits between them are the Job
-// controller's: none after a failure at the moment at which others succeed, and then 10 s, 20 s, 40 s…
+// controller's: none after a failure at the moment at which others succeed, and then 10 s, 20 s, and so on.
 func TestHowItEnds(t *testing.T) {
 	attempt := kubelet.Fixed{Duration: 5 * time.Minute}
 	for name, tc := range map[string]struct {

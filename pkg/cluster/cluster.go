@@ -35,7 +35,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	server, err := emulator.Start(ctx, emulator.Options{
 		Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled(), Logs: logs.source(opts.Nodes),
 		WrapHandler: opts.WrapHandler,
-		CRDs: opts.CRDs, CRDPaths: opts.CRDPaths,
+		CRDs:        opts.CRDs, CRDPaths: opts.CRDPaths,
 		TolerationSeconds: opts.TolerationSeconds,
 	})
 	if err != nil {

@@ -40,37 +40,37 @@ type Cluster struct {
 const lookAgent = "clustertest"
 
 // start brings a cluster up that ends with the test.
-func start(t testing.TB, options cluster.Options, recorder *emulatortest.Recorder, virtual bool) *Cluster {
-	t.Helper()
+func start(tb testing.TB, options cluster.Options, recorder *emulatortest.Recorder, virtual bool) *Cluster {
+	tb.Helper()
 	if options.Job.SyncDelay == 0 && !options.Parity {
 		options.Job.SyncDelay = time.Nanosecond
 	}
 	options.WrapHandler = recorder.Before(options.WrapHandler)
 	// The test's own cleanup functions, which run first, find the cluster working.
-	ctx := klog.NewContext(context.WithoutCancel(t.Context()), emulatortest.Logger(t))
+	ctx := klog.NewContext(context.WithoutCancel(tb.Context()), emulatortest.Logger(tb))
 	started, err := cluster.Start(ctx, options)
 	if err != nil {
-		t.Fatalf("starting the cluster: %v", err)
+		tb.Fatalf("starting the cluster: %v", err)
 	}
-	t.Cleanup(started.Stop)
-	c := &Cluster{Cluster: started, t: t, virtual: virtual}
+	tb.Cleanup(started.Stop)
+	c := &Cluster{Cluster: started, t: tb, virtual: virtual}
 	if c.Kube, err = kubernetes.NewForConfig(started.Config()); err != nil {
-		t.Fatalf("making a client: %v", err)
+		tb.Fatalf("making a client: %v", err)
 	}
 	looks := started.Config()
 	looks.UserAgent = lookAgent
 	if c.look, err = kubernetes.NewForConfig(looks); err != nil {
-		t.Fatalf("making a client: %v", err)
+		tb.Fatalf("making a client: %v", err)
 	}
 	if c.Muster, err = versioned.NewForConfig(started.Config()); err != nil {
-		t.Fatalf("making a client: %v", err)
+		tb.Fatalf("making a client: %v", err)
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
 	var running sync.WaitGroup
 	c.run = func(run func(context.Context) error) { running.Go(func() { c.note(ctx, run(ctx)) }) }
-	t.Cleanup(func() { recorder.Report(t) }) // of what goes wrong at the end
-	t.Cleanup(func() { c.end(&running) })
-	t.Cleanup(func() { recorder.Report(t) })
+	tb.Cleanup(func() { recorder.Report(tb) }) // of what goes wrong at the end
+	tb.Cleanup(func() { c.end(&running) })
+	tb.Cleanup(func() { recorder.Report(tb) })
 	return c
 }
 

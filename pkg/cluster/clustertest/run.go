@@ -53,9 +53,9 @@ func RunOnRealClock(t *testing.T, options cluster.Options, test func(t *testing.
 
 // Start starts a cluster in real time that ends with the test, after the test's own cleanup functions, and before that what
 // was given to [Cluster.Go]. It is for tests that need sockets or other processes; with [Run] nothing has to be waited for.
-func Start(t testing.TB, options cluster.Options) *Cluster {
-	t.Helper()
-	return start(t, options, emulatortest.NewRecorder(lookAgent), false)
+func Start(tb testing.TB, options cluster.Options) *Cluster {
+	tb.Helper()
+	return start(tb, options, emulatortest.NewRecorder(lookAgent), false)
 }
 
 // doNotSlowDownErrors takes away the handler of errors that sleeps. Error handlers are a variable of the library's that

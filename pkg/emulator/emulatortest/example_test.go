@@ -14,7 +14,7 @@ import (
 
 // A recorder can be put before any server; here it says which refusal a client has met.
 func ExampleRecorder() {
-	ctx := context.Background() //nolint:forbidigo // an example has no t.Context
+	ctx := context.Background()
 	recorder := emulatortest.NewRecorder()
 	server, err := emulator.Start(ctx, emulator.Options{WrapHandler: recorder.Before(nil)})
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 // Logger returns a logger that writes to the log of a test, with the time of day, messages of verbosity 0 only. It falls
 // silent when the test's cleanup functions have run (those that were registered after the call): what still runs then may go
 // on logging, where the test's own Log would panic.
-func Logger(t testing.TB) logr.Logger {
-	t.Helper()
+func Logger(tb testing.TB) logr.Logger {
+	tb.Helper()
 	var mu sync.Mutex
 	ended := false
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		mu.Lock()
 		defer mu.Unlock()
 		ended = true
@@ -26,9 +26,9 @@ func Logger(t testing.TB) logr.Logger {
 		switch {
 		case ended:
 		case prefix == "":
-			t.Log(args)
+			tb.Log(args)
 		default:
-			t.Log(prefix + ": " + args)
+			tb.Log(prefix + ": " + args)
 		}
 	}
 	return funcr.New(write, funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"})

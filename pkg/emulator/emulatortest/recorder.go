@@ -101,9 +101,9 @@ func (r *Recorder) note(asked *http.Request) *request {
 func writes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
 // Report writes what was last asked to the log of a test that has failed, once; of one that has not, nothing.
-func (r *Recorder) Report(t testing.TB) {
-	t.Helper()
-	if !t.Failed() {
+func (r *Recorder) Report(tb testing.TB) {
+	tb.Helper()
+	if !tb.Failed() {
 		return
 	}
 	r.mu.Lock()
@@ -111,7 +111,7 @@ func (r *Recorder) Report(t testing.TB) {
 	r.reported = true
 	r.mu.Unlock()
 	if !before {
-		t.Log(r.String())
+		tb.Log(r.String())
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 //
 // Unless the options have a logger, the server's log is that of the test; see [Logger]. If the test has failed when its
 // cleanup functions have run, the last requests are printed; see [Recorder].
-func Start(t testing.TB, options emulator.Options) *emulator.Server {
-	t.Helper()
+func Start(tb testing.TB, options emulator.Options) *emulator.Server {
+	tb.Helper()
 	if options.Logger.IsZero() {
-		options.Logger = Logger(t)
+		options.Logger = Logger(tb)
 	}
 	recorder := NewRecorder()
 	options.WrapHandler = recorder.Before(options.WrapHandler)
-	server, err := emulator.Start(context.WithoutCancel(t.Context()), options)
+	server, err := emulator.Start(context.WithoutCancel(tb.Context()), options)
 	if err != nil {
-		t.Fatalf("starting the API server: %v", err)
+		tb.Fatalf("starting the API server: %v", err)
 	}
-	t.Cleanup(server.Stop)
-	t.Cleanup(func() { recorder.Report(t) })
+	tb.Cleanup(server.Stop)
+	tb.Cleanup(func() { recorder.Report(tb) })
 	return server
 }

@@ -33,15 +33,15 @@ type Client[T Object] interface {
 
 // Eventually waits, for [Limit] at most, until an object meets a condition, and returns it as it then is, or nil if it is
 // gone. If that does not come to pass it fails the test, and shows the object as it was last seen.
-func Eventually[T Object](t testing.TB, client Client[T], name string, condition Condition[T]) T {
-	t.Helper()
-	return Within(t, Limit, client, name, condition)
+func Eventually[T Object](tb testing.TB, client Client[T], name string, condition Condition[T]) T {
+	tb.Helper()
+	return Within(tb, Limit, client, name, condition)
 }
 
 // Within does what [Eventually] does, with another limit.
-func Within[T Object](t testing.TB, limit time.Duration, client Client[T], name string, condition Condition[T]) T {
-	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errLimit)
+func Within[T Object](tb testing.TB, limit time.Duration, client Client[T], name string, condition Condition[T]) T {
+	tb.Helper()
+	ctx, cancel := context.WithTimeoutCause(tb.Context(), limit, errLimit)
 	defer cancel()
 	wait := waiting[T]{client: client, name: name, condition: condition}
 	for {
@@ -50,11 +50,11 @@ func Within[T Object](t testing.TB, limit time.Duration, client Client[T], name 
 		case held:
 			return wait.object
 		case errors.Is(context.Cause(ctx), errLimit):
-			t.Fatalf("waiting for %s: within %v it did not come to %s.\n%s", name, limit, condition, wait.seen())
+			tb.Fatalf("waiting for %s: within %v it did not come to %s.\n%s", name, limit, condition, wait.seen())
 		case ctx.Err() != nil:
-			t.Fatalf("waiting for %s to %s: the test is over.\n%s", name, condition, wait.seen())
+			tb.Fatalf("waiting for %s to %s: the test is over.\n%s", name, condition, wait.seen())
 		case err != nil && !passing(err):
-			t.Fatalf("waiting for %s to %s: %v", name, condition, err)
+			tb.Fatalf("waiting for %s to %s: %v", name, condition, err)
 		case err != nil:
 			pause(ctx)
 		}

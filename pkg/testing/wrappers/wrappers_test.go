@@ -104,6 +104,7 @@ func TestCloneSharesNothing(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	assert.Equal(t, corev1.ResourceList{"cpu": resource.MustParse("2")}, wrappers.Resources("cpu", "2"))
-	assert.Panics(t, func() { wrappers.Resources("cpu") })
+	odd := []string{"cpu"}
+	assert.Panics(t, func() { wrappers.Resources(odd...) })
 	assert.Panics(t, func() { wrappers.Resources("cpu", "much") })
 }
