@@ -33,8 +33,8 @@ func done(name string) trainingv1.MemberStatus {
 	return trainingv1.MemberStatus{Name: name, Succeeded: true}
 }
 
-func failed(name string, times int32) trainingv1.MemberStatus {
-	return trainingv1.MemberStatus{Name: name, Failures: times}
+func failed(name string) trainingv1.MemberStatus {
+	return trainingv1.MemberStatus{Name: name, Failures: 1}
 }
 
 func TestNextStatus(t *testing.T) {
@@ -54,15 +54,15 @@ func TestNextStatus(t *testing.T) {
 			want: []trainingv1.MemberStatus{done("driver")},
 		},
 		"what is written down stays when the pod is gone": {
-			run: newRun(done("driver"), failed("worker-0", 1)), want: []trainingv1.MemberStatus{done("driver"), failed("worker-0", 1)},
+			run: newRun(done("driver"), failed("worker-0")), want: []trainingv1.MemberStatus{done("driver"), failed("worker-0")},
 		},
 		"a failure is counted once, however often it is seen": {
-			run: newRun(failed("worker-0", 1)), pods: []*wrappers.PodWrapper{attempt("worker-0", "0").Exited(1, noon)},
-			want: []trainingv1.MemberStatus{failed("worker-0", 1)},
+			run: newRun(failed("worker-0")), pods: []*wrappers.PodWrapper{attempt("worker-0", "0").Exited(1, noon)},
+			want: []trainingv1.MemberStatus{failed("worker-0")},
 		},
 		"a pod that is deleted before it has a node has failed": {
 			run: newRun(), pods: []*wrappers.PodWrapper{attempt("worker-0", "0").Node("").Deleted(noon)},
-			want: []trainingv1.MemberStatus{failed("worker-0", 1)},
+			want: []trainingv1.MemberStatus{failed("worker-0")},
 		},
 		"one that is deleted while it runs has yet to end": {
 			run: newRun(), pods: []*wrappers.PodWrapper{attempt("worker-0", "0").Phase(corev1.PodRunning).Deleted(noon)},
@@ -73,8 +73,8 @@ func TestNextStatus(t *testing.T) {
 			wantOutcome: trainingv1.ConditionComplete,
 		},
 		"failures of several members add up": {
-			run: newRun(failed("worker-0", 1)), pods: []*wrappers.PodWrapper{attempt("worker-1", "0").Exited(1, noon)},
-			want:        []trainingv1.MemberStatus{failed("worker-0", 1), failed("worker-1", 1)},
+			run: newRun(failed("worker-0")), pods: []*wrappers.PodWrapper{attempt("worker-1", "0").Exited(1, noon)},
+			want:        []trainingv1.MemberStatus{failed("worker-0"), failed("worker-1")},
 			wantOutcome: trainingv1.ConditionFailed,
 		},
 		"an outcome is the last word": {

@@ -14,8 +14,8 @@
 //	Jan  1 00:00:00.001  watch   jobs.batch         -                 200  from 12  mycontroller/v1
 //	Jan  1 00:00:00.004  update  jobs.batch/status  default/training  409           mycontroller/v1  the object has been modified
 //
-// That comes from a [Recorder], which costs a request about a microsecond and keeps no more than some dozens of requests. It
-// and [Logger] serve those who start a server in another way; pkg/cluster/clustertest is built on them.
+// That comes from a [Recorder], which costs a request three small allocations, and keeps no more than some dozens of
+// requests. It and [Logger] serve those who start a server in another way; pkg/cluster/clustertest is built on them.
 //
 // Everything works in a bubble of testing/synctest, too.
 //

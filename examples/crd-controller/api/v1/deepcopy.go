@@ -57,16 +57,25 @@ func (in *TrainingRunStatus) DeepCopyInto(out *TrainingRunStatus) {
 	}
 }
 
-// DeepCopyObject returns a copy that shares nothing with this one.
-func (in *TrainingRunList) DeepCopyObject() runtime.Object {
-	if in == nil {
-		return nil
-	}
-	out := &TrainingRunList{TypeMeta: in.TypeMeta}
+// DeepCopyInto copies into a list that shares nothing with this one.
+func (in *TrainingRunList) DeepCopyInto(out *TrainingRunList) {
+	*out = *in
 	in.ListMeta.DeepCopyInto(&out.ListMeta)
 	out.Items = make([]TrainingRun, len(in.Items))
 	for i := range in.Items {
 		in.Items[i].DeepCopyInto(&out.Items[i])
 	}
+}
+
+// DeepCopy returns a copy that shares nothing with this one.
+func (in *TrainingRunList) DeepCopy() *TrainingRunList {
+	if in == nil {
+		return nil
+	}
+	out := &TrainingRunList{}
+	in.DeepCopyInto(out)
 	return out
 }
+
+// DeepCopyObject is DeepCopy for runtime.Object.
+func (in *TrainingRunList) DeepCopyObject() runtime.Object { return in.DeepCopy() }
