@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,8 +17,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/emulator"
@@ -26,7 +29,7 @@ import (
 
 func newClient(t *testing.T, config *rest.Config, contentType string) *kubernetes.Clientset {
 	t.Helper()
-	config.ContentType, config.UserAgent = contentType, "mycontroller/v1 (linux)"
+	config.ContentType, config.UserAgent, config.QPS = contentType, "mycontroller/v1 (linux)", -1
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	return client
@@ -106,6 +109,25 @@ func TestRecorderSeesWhatStandsInTheServersPlace(t *testing.T) {
 	err := newClient(t, server.Config(), "").CoreV1().Namespaces().Delete(t.Context(), "default", metav1.DeleteOptions{})
 	require.Error(t, err)
 	assert.Regexp(t, `delete +namespaces +default +418 +mycontroller/v1$`, recorder.String())
+}
+
+// TestRecorderSeesOtherDoors has a client come through a socket, and watch.
+func TestRecorderSeesOtherDoors(t *testing.T) {
+	recorder := emulatortest.NewRecorder()
+	server := emulatortest.Start(t, emulator.Options{WrapHandler: recorder.Before(nil)})
+	_, err := server.Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, server.WriteKubeconfig(kubeconfig))
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	client := newClient(t, config, "")
+	changes, err := client.CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	defer changes.Stop()
+	version := ask(t, client)
+	assert.Equal(t, watch.Added, (<-changes.ResultChan()).Type)
+	assert.Regexp(t, `create +configmaps +default/settings +201 +rv `+version+` +mycontroller/v1\n`, recorder.String())
 }
 
 func TestServerEndsWithTheTest(t *testing.T) {
