@@ -28,17 +28,20 @@ const (
 	ControllerGarbageCollector = "garbage-collector"
 	// ControllerNamespace empties namespaces that are being deleted.
 	ControllerNamespace = "namespace"
+	// ControllerClusterRoleAggregation fills in the rules of ClusterRoles that aggregate others. It works within the
+	// writes of ClusterRoles: their answers come when all rules are in line. Those of the default policy are so from the start.
+	ControllerClusterRoleAggregation = "clusterrole-aggregation"
 )
 
 // Controllers returns the names of the controllers that a server brings along.
 func Controllers() []string {
-	return []string{ControllerGarbageCollector, ControllerNamespace}
+	return []string{ControllerGarbageCollector, ControllerNamespace, ControllerClusterRoleAggregation}
 }
 
 func checkControllers(disabled []string) error {
 	for _, name := range disabled {
 		if !slices.Contains(Controllers(), name) {
-			return fmt.Errorf("options: DisabledControllers: there is no %q, only %s", name, strings.Join(Controllers(), " and "))
+			return fmt.Errorf("options: DisabledControllers: there is no %q, only %s", name, strings.Join(Controllers(), ", "))
 		}
 	}
 	return nil

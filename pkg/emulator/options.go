@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"maps"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +21,26 @@ type Options struct {
 	// scheduling.k8s.io/v1alpha2 is not served.
 	Gates features.Gates
 
-	// Token is the bearer token of the cluster administrator, who may do everything; there is no other user. The
-	// default is a random one for each server. It must not contain white space. Server.Config and
-	// Server.WriteKubeconfig have it.
+	// Token is the bearer token of the cluster administrator, who may do everything. The default is a random one for
+	// each server. It must not contain white space. Server.Config and Server.WriteKubeconfig have it.
 	Token string
+
+	// Tokens names other users by their bearer tokens, as --token-auth-file of a kube-apiserver does. Tokens and names
+	// must not contain white space, and no two be for the same name. What the users may do depends on RBAC.
+	// Server.ConfigFor and Server.WriteKubeconfigFor have the tokens. The default is no other user.
+	Tokens map[string]User
+
+	// RBAC makes roles and bindings of rbac.authorization.k8s.io/v1 decide what anybody may do, the group
+	// system:masters aside, to which the administrator belongs; it is --authorization-mode=RBAC of a kube-apiserver. The
+	// roles and bindings of its default policy, such as edit and view, are there from the start then.
+	//
+	// The default is off: users of Tokens and ServiceAccounts may do everything, as with AlwaysAllow, and others, who
+	// exist by impersonation only, may read what the server offers and nothing else.
+	RBAC bool
+
+	// ListenBeyondLoopback lets Server.Listen open doors that other machines can reach. Whoever has a token of this
+	// server can come in there, and all that it holds travels over that network. The default is off: loopback only.
+	ListenBeyondLoopback bool
 
 	// DisabledAdmission names admission plugins to leave out, as --disable-admission-plugins of a kube-apiserver does:
 	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
@@ -36,8 +52,9 @@ type Options struct {
 	// not be negative. The default is 300.
 	TolerationSeconds *int64
 
-	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace]. Without
-	// them the server is like a kube-apiserver alone: dependents of a deleted owner stay, an object that is deleted in the
+	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace],
+	// [ControllerClusterRoleAggregation]. Without them the server is like a kube-apiserver alone: dependents of a deleted
+	// owner stay, an object that is deleted in the
 	// foreground or with orphaning waits for ever, as does a deleted namespace. The default is none.
 	DisabledControllers []string
 
@@ -86,12 +103,16 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.TolerationSeconds != nil && *o.TolerationSeconds < 0 {
 		return o, fmt.Errorf("options: TolerationSeconds: must not be negative: %d", *o.TolerationSeconds)
 	}
-	if strings.ContainsAny(o.Token, " \t\r\n") {
+	if hasSpace(o.Token) {
 		return o, errors.New("options: Token: must not contain white space")
+	}
+	if err := checkUsers(o.Token, o.Tokens); err != nil {
+		return o, err
 	}
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
+	o.Tokens = maps.Clone(o.Tokens)
 	if o.Logger.IsZero() {
 		logger, err := logr.FromContext(ctx)
 		if err != nil {
@@ -102,7 +123,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	return o, nil
 }
 
-// String leaves the token out, so that options can be printed.
+// String leaves the tokens out, so that options can be printed.
 func (o Options) String() string {
 	return fmt.Sprintf("gates %s", o.Gates)
 }

@@ -33,6 +33,7 @@ func registerDefaults(s *runtime.Scheme) {
 	})
 	addDefaults(s, setNamespaceDefaults)
 	addDefaults(s, setSecretDefaults)
+	registerAccessDefaults(s)
 	addDefaults(s, func(class *schedulingv1.PriorityClass) {
 		if class.PreemptionPolicy == nil {
 			class.PreemptionPolicy = new(corev1.PreemptLowerPriority)

@@ -22,6 +22,8 @@ type Config struct {
 	Gates features.Gates
 	// Clock tells the ages in tables and the times that strategies write.
 	Clock clock.PassiveClock
+	// Access says who may do what.
+	Access Access
 	// Logs has what containers write; nil if nobody does.
 	Logs LogSource
 }
