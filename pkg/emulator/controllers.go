@@ -62,7 +62,7 @@ func (b *background) stop() {
 }
 
 // startControllers starts the controllers that are not disabled, and what tells them of every object.
-func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme) error {
+func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme, more ...objects.Handler) error {
 	ctx, s.controllers.cancel = context.WithCancel(klog.NewContext(ctx, options.Logger))
 	var handlers []objects.Handler
 	if !slices.Contains(options.DisabledControllers, ControllerGarbageCollector) {
@@ -88,7 +88,8 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 		handlers = append(handlers, controller)
 		s.controllers.running.Go(func() { controller.Run(ctx) })
 	}
-	if len(handlers) > 0 {
+	if len(handlers) > 0 || len(options.Etcd) > 0 { // the others need telling only of what other servers write
+		handlers = append(handlers, more...)
 		reader := objects.NewReader(s.store, keyPrefix+"/")
 		s.controllers.running.Go(func() { reader.Run(ctx, handlers...) })
 	}

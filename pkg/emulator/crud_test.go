@@ -2,6 +2,7 @@ package emulator_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -150,6 +151,7 @@ func TestLifeOfEveryKind(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			server := start(t, emulator.Options{})
 			tests := kindTests(t, configure(server.Config()))
+			maps.Copy(tests, admissionKindTests(t, configure(server.Config())))
 			for kind, test := range tests {
 				t.Run(kind, test)
 			}

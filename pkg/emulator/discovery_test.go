@@ -2,6 +2,7 @@ package emulator_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,7 +115,9 @@ func TestDiscoveryListsWhatIsServed(t *testing.T) {
 						Short: r.ShortNames, Categories: r.Categories, Verbs: strings.Join(r.Verbs, " ")}
 				}
 			}
-			assert.Empty(t, cmp.Diff(wantResources(), got), "(-want +got)")
+			want := wantResources()
+			maps.Copy(want, wantAdmissionResources())
+			assert.Empty(t, cmp.Diff(want, got), "(-want +got)")
 		})
 	}
 }
@@ -136,7 +139,7 @@ func TestDiscoveryOrder(t *testing.T) {
 				assert.Equal(t, group.Versions[0], group.PreferredVersion)
 			}
 			assert.Equal(t, []string{"v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "batch/v1",
-				"rbac.authorization.k8s.io/v1", "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1"}, got)
+				"rbac.authorization.k8s.io/v1", "admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1"}, got)
 		})
 	}
 }

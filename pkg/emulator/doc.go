@@ -27,7 +27,7 @@
 //
 // Custom resources, by k8s.io/apiextensions-apiserver: CustomResourceDefinitions that a client creates, or that
 // [Options].CRDs and [Options].CRDPaths name, with structural schemas, defaults, CEL rules, several versions and their
-// conversion by webhooks with a URL, status and scale, columns and selectable fields, in discovery and in both OpenAPI
+// conversion by webhooks, status and scale, columns and selectable fields, in discovery and in both OpenAPI
 // documents. Objects can be made, and are found in discovery, from the moment that a client sees their definition
 // established, some milliseconds after its creation: the two seconds that a kube-apiserver waits before the first are for
 // the sake of other servers. Garbage collection, the emptying of Namespaces and admission are for them as for any kind.
@@ -59,6 +59,17 @@
 // compressed bodies are not unpacked. [Server.Listen] opens doors on loopback addresses only, unless
 // [Options].ListenBeyondLoopback is set.
 //
+// # Webhooks and policies
+//
+// MutatingWebhookConfigurations, ValidatingWebhookConfigurations, MutatingAdmissionPolicies, ValidatingAdmissionPolicies and
+// their bindings (admissionregistration.k8s.io/v1) are served, and do what they say: k8s.io/apiserver calls and evaluates
+// them. In a cluster a configuration takes effect a moment after it was written; here it has taken effect when the client
+// has the answer, and so have changes of parameters and of namespace labels. A webhook is called by its URL, over the
+// network, or as a service that is a handler of this process: [Options].Services, [Server.HandleService]. Until there is a
+// configuration, a request pays nothing for them. What a policy would say in an audit log is nowhere to be read, the status
+// of a ValidatingAdmissionPolicy stays empty, for it is for a controller to write, and the author of a policy is not asked
+// whether he may read its parameters.
+//
 // # What is not
 //
 //   - Controllers, but for those without which nothing goes for good, garbage collection and the emptying of deleted
@@ -67,8 +78,8 @@
 //   - Anonymous requests beyond the health endpoints; client certificates; tokens in Secrets; ServiceAccounts and their
 //     tokens put into pods; the document of the key that tokens are signed with (/openid/v1/jwks); the Node authorizer
 //     and the admission plugin NodeRestriction.
-//   - Other built-in resources; the addresses of services, which conversion webhooks might be named by; admission webhooks
-//     and policies; the proxy, exec, attach and port-forward of pods; audit logs, metrics, priority and fairness.
+//   - Other built-in resources; the proxy, exec, attach and port-forward of pods; audit logs, metrics, priority and
+//     fairness.
 //   - RuntimeClasses, which are not looked up: a pod may name any.
 //   - Custom resources in groups that the server has kinds of its own in. A kube-apiserver does not serve them either.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a

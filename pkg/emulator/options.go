@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -44,13 +45,23 @@ type Options struct {
 
 	// DisabledAdmission names admission plugins to leave out, as --disable-admission-plugins of a kube-apiserver does:
 	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
-	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation. The default is none.
+	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation, MutatingAdmissionPolicy,
+	// MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook. The default is none.
 	DisabledAdmission []string
 
 	// TolerationSeconds is for how long pods that do not say otherwise stay on a node that is not ready or not reachable, as
 	// --default-not-ready-toleration-seconds and --default-unreachable-toleration-seconds of a kube-apiserver say. It must
 	// not be negative. The default is 300.
 	TolerationSeconds *int64
+
+	// Services has handlers in the place of Services that the server calls: webhooks whose clientConfig has a service
+	// rather than a URL. The key is namespace/name, for all ports, or namespace/name:port, which goes first; the port of a
+	// webhook is 443 if it does not say. No socket is opened, so that such calls work within a testing/synctest bubble,
+	// and no certificate is needed; a caBundle must be well-formed, and is otherwise not looked at. What the handler does
+	// that needs the server, such as making a client of it, can wait for [Server.HandleService]. Stop cancels the contexts
+	// of calls under way and waits for the handlers to return. The default is none, and then a webhook at a service fails,
+	// as one at a service that does not exist.
+	Services map[string]http.Handler
 
 	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace],
 	// [ControllerClusterRoleAggregation]. Without them the server is like a kube-apiserver alone: dependents of a deleted

@@ -43,6 +43,7 @@ type Server struct {
 	handler   http.Handler
 	transport *transport.HandlerTransport
 	requests  *drain.Drain
+	services  *services
 	doors     doors
 
 	crds        *crds.Server
@@ -80,10 +81,12 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 
+	var configured admissionHooks
 	getter := restOptions{client: s.store, scheme: scheme.New()}
 	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
 		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,
+		AdmissionChanged: configured.changed,
 	})
 	if err != nil {
 		return err
@@ -93,15 +96,20 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	if served[crds.Version], err = crds.Storages(definitionOptions{getter}, s.definitionWritten); err != nil {
 		return err
 	}
+	if err := s.openHooks(life, options, served, &configured); err != nil {
+		return err
+	}
 	admit, err := admission.New(admission.Config{
 		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
+		Last: configured.plugins(),
 	})
 	if err != nil {
 		return err
 	}
 
 	config := newGenericConfig(options, getter, admit, who, s.requests)
-	s.crds = s.newCustomResources(klog.NewContext(life, options.Logger), options, config, getter)
+	s.crds = s.newCustomResources(klog.NewContext(life, options.Logger), config, getter)
+	configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
 	generic, err := newGenericServer(config, s.crds)
 	if err != nil {
 		return err
@@ -118,7 +126,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	if err := s.startControllers(life, options, served, getter.scheme); err != nil {
+	if err := s.startControllers(life, options, served, getter.scheme, &configured); err != nil {
 		return err
 	}
 	return s.installCRDs(ctx, options)

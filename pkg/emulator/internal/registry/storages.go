@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/admissionregistration"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/configmap"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/event"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/job"
@@ -54,6 +56,8 @@ type Config struct {
 	EventTTL time.Duration
 	// Clock tells the ages in tables and the times that conditions carry. Default: the clock of the machine.
 	Clock clock.PassiveClock
+	// AdmissionChanged is told of each write of what configures admission, by the name of the resource. Default: nobody is.
+	AdmissionChanged func(resource string)
 	// Logs has what containers write. Default: nobody, and then there are no logs.
 	Logs resource.LogSource
 	// Access says who may do what. Default: nobody knows, and then questions about it are answered with errors.
@@ -80,6 +84,7 @@ func kinds(eventTTL time.Duration) []kind {
 		{version: corev1.SchemeGroupVersion, make: func(c resource.Config) (map[string]rest.Storage, error) {
 			return event.New(c, eventTTL)
 		}},
+		{version: admissionregistrationv1.SchemeGroupVersion, make: admissionregistration.New},
 		{version: authenticationv1.SchemeGroupVersion, make: review.Authentication},
 		{version: authorizationv1.SchemeGroupVersion, make: review.Authorization},
 		{version: batchv1.SchemeGroupVersion, make: job.New},
@@ -98,6 +103,7 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 		return nil, fmt.Errorf("making storages: no RESTOptionsGetter given")
 	}
 	config := resource.Config{Typer: c.Scheme, Getter: c.RESTOptionsGetter, Gates: c.Gates, Clock: c.Clock, Logs: c.Logs, Access: c.Access}
+	config.AdmissionChanged = c.AdmissionChanged
 	if c.Scheme == nil {
 		config.Typer = scheme.New()
 	}

@@ -31,6 +31,7 @@ func registerDefaults(s *runtime.Scheme) {
 			node.Status.Allocatable = node.Status.Capacity.DeepCopy()
 		}
 	})
+	registerAdmissionDefaults(s)
 	addDefaults(s, setNamespaceDefaults)
 	addDefaults(s, setSecretDefaults)
 	registerAccessDefaults(s)

@@ -3,6 +3,7 @@ package scheme
 import (
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -29,6 +30,7 @@ var groups = []struct {
 	add     func(*runtime.Scheme) error
 }{
 	{corev1.SchemeGroupVersion, corev1.AddToScheme},
+	{admissionregistrationv1.SchemeGroupVersion, admissionregistrationv1.AddToScheme},
 	{authenticationv1.SchemeGroupVersion, authenticationv1.AddToScheme},
 	{authorizationv1.SchemeGroupVersion, authorizationv1.AddToScheme},
 	{batchv1.SchemeGroupVersion, batchv1.AddToScheme},

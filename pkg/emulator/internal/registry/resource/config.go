@@ -24,6 +24,9 @@ type Config struct {
 	Clock clock.PassiveClock
 	// Access says who may do what.
 	Access Access
+	// AdmissionChanged is told of each write of a kind that configures admission: by the name of the resource, once it is
+	// stored and before the client has its answer. Nil for nobody.
+	AdmissionChanged func(resource string)
 	// Logs has what containers write; nil if nobody does.
 	Logs LogSource
 }
