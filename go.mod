@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/emicklei/go-restful/v3 v3.13.0 // k8s.io/apiserver hands its routes over in it
+	github.com/go-jose/go-jose/v4 v4.1.9 // tokens of ServiceAccounts: the maintained line of what Kubernetes signs them with
 	github.com/go-logr/logr v1.4.3 // loggers that users pass in, as in all of Kubernetes
 	github.com/google/btree v1.1.3 // the index of the in-memory store, as in etcd
 	github.com/google/go-cmp v0.7.0 // differences of objects, in tests

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/emulator"
 	"github.com/musterkube/muster/pkg/features"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
@@ -23,6 +24,8 @@ type options struct {
 	listen      string
 	kubeconfig  string
 	token       string
+	users       map[string]emulator.User
+	rbac        bool
 	gates       features.Gates
 	controllers []string
 	nodes       int
@@ -46,6 +49,8 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.StringVar(&opts.listen, "listen", "127.0.0.1:0", "loopback address to serve on; port 0 takes a free one")
 	flags.StringVar(&opts.kubeconfig, "kubeconfig", "", "file to write a cluster administrator's kubeconfig to (default: a temporary one, removed at the end)")
 	flags.StringVar(&opts.token, "token", "", "bearer token of the cluster administrator (default: a random one, found in the kubeconfig)")
+	users := flags.StringArray("user-token", nil, "NAME[,GROUP…]=TOKEN: another user and its bearer token; may be given again")
+	mode := flags.String("authorization-mode", modeAlwaysAllow, "AlwaysAllow lets users do everything; RBAC has roles and bindings decide")
 	flags.Var(&opts.gates, "feature-gates", "feature gates to switch on or off; all are on by default")
 	flags.StringSliceVar(&opts.controllers, "controllers", nil, "controllers to run, or none (default: "+strings.Join(cluster.Controllers(), ",")+")")
 	flags.IntVar(&opts.nodes, "nodes", 3, "how many nodes there are; 0 starts neither scheduler nor kubelet")
@@ -70,6 +75,9 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	}
 	if strings.ContainsFunc(opts.token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return options{}, errors.New("--token: want printable ASCII characters without white space")
+	}
+	if err := opts.letIn(*users, *mode); err != nil {
+		return options{}, err
 	}
 	if opts.podDuration < 0 {
 		return options{}, fmt.Errorf("--pod-duration %s: want 0 or more", opts.podDuration)
@@ -121,6 +129,8 @@ func (o options) cluster() cluster.Options {
 		Nodes:       o.nodes,
 		Gates:       o.gates,
 		Token:       o.token,
+		Tokens:      o.users,
+		RBAC:        o.rbac,
 		Controllers: o.controllers,
 		Parity:      o.jobParity,
 		CRDPaths:    o.crds,

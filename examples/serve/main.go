@@ -5,6 +5,9 @@
 //	go run ./examples/serve --kubeconfig muster.kubeconfig
 //	kubectl --kubeconfig muster.kubeconfig get workloads -A
 //
+// With --user-token there are other users than the administrator, and with --authorization-mode RBAC roles and bindings
+// decide what they may do.
+//
 // It prints one line when it is ready and stops on SIGINT or SIGTERM, within three seconds whatever clients do. A second
 // signal ends it at once.
 package main

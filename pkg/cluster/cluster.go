@@ -33,10 +33,10 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	}
 	logs := &logs{ready: make(chan struct{})}
 	server, err := emulator.Start(ctx, emulator.Options{
-		Gates: opts.Gates, Token: opts.Token, DisabledControllers: opts.disabled(), Logs: logs.source(opts.Nodes),
+		Gates: opts.Gates, Token: opts.Token, Tokens: opts.Tokens, RBAC: opts.RBAC, DisabledControllers: opts.disabled(),
+		Logs: logs.source(opts.Nodes), TolerationSeconds: opts.TolerationSeconds,
+		CRDs: opts.CRDs, CRDPaths: opts.CRDPaths,
 		WrapHandler: opts.WrapHandler,
-		CRDs:        opts.CRDs, CRDPaths: opts.CRDPaths,
-		TolerationSeconds: opts.TolerationSeconds,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting API server: %w", err)

@@ -31,6 +31,8 @@ const (
 	ControllerGarbageCollector = emulator.ControllerGarbageCollector
 	// ControllerNamespace empties deleted namespaces.
 	ControllerNamespace = emulator.ControllerNamespace
+	// ControllerClusterRoleAggregation fills in the rules of ClusterRoles that aggregate others.
+	ControllerClusterRoleAggregation = emulator.ControllerClusterRoleAggregation
 	// ControllerNodeLifecycle finds nodes that are out of reach and moves their pods away, see pkg/controller/nodelifecycle.
 	// By default it runs where there are nodes, up to [MaxWatchedNodes] of them; its name asks for it where there are more,
 	// and on a cluster whose nodes clients make, which then have to renew their Leases. The cluster's own nodes renew theirs
@@ -53,7 +55,7 @@ const MaxWatchedNodes = 1000
 func Controllers() []string {
 	return []string{
 		ControllerJob, ControllerPodGroupProtection, ControllerTTLAfterFinished, ControllerGarbageCollector, ControllerNamespace,
-		ControllerNodeLifecycle, ControllerPodGarbageCollector,
+		ControllerClusterRoleAggregation, ControllerNodeLifecycle, ControllerPodGarbageCollector,
 	}
 }
 

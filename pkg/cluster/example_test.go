@@ -64,5 +64,5 @@ func ExampleCheckControllers() {
 	fmt.Println(cluster.CheckControllers([]string{"cronjob"}))
 	// Output:
 	// <nil>
-	// there is no controller "cronjob": have job, podgroup-protection, ttl-after-finished, garbage-collector, namespace, node-lifecycle, pod-garbage-collector, scheduler
+	// there is no controller "cronjob": have job, podgroup-protection, ttl-after-finished, garbage-collector, namespace, clusterrole-aggregation, node-lifecycle, pod-garbage-collector, scheduler
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/controller/nodelifecycle"
+	"github.com/musterkube/muster/pkg/emulator"
 	"github.com/musterkube/muster/pkg/features"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
@@ -34,6 +35,12 @@ type Options struct {
 	// emulator.Options. Default: none.
 	CRDs     []*apiextensionsv1.CustomResourceDefinition
 	CRDPaths []string
+
+	// Tokens names other users by their bearer tokens, and RBAC has roles and bindings decide what they may do, see
+	// emulator.Options. The controllers and the nodes of the cluster act as the administrator. Default: no other user,
+	// and no RBAC.
+	Tokens map[string]emulator.User
+	RBAC   bool
 
 	// Controllers names the controllers to run, see the Controller constants. Nil, the default, runs every one of
 	// [Controllers]; an empty list runs none. Naming [ControllerScheduler] runs the scheduler also with 0 nodes.

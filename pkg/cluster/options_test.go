@@ -36,7 +36,7 @@ func TestOptionsThatAreRefused(t *testing.T) {
 		},
 		"a controller that there is not": {
 			cluster.Options{Controllers: []string{"job", "cronjob"}},
-			`checking cluster options: there is no controller "cronjob": have job, podgroup-protection, ttl-after-finished, garbage-collector, namespace, node-lifecycle, pod-garbage-collector, scheduler`,
+			`checking cluster options: there is no controller "cronjob": have job, podgroup-protection, ttl-after-finished, garbage-collector, namespace, clusterrole-aggregation, node-lifecycle, pod-garbage-collector, scheduler`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

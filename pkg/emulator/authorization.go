@@ -1,39 +1,31 @@
 package emulator
 
 import (
-	"context"
-	"slices"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/access"
 )
 
-// authorize lets system:masters do everything, everybody ask for health and version, and the authenticated read what
-// the server offers: what a cluster with RBAC and no bindings beyond the built-in ones allows. Other users than
-// the administrator exist only by impersonation. Role objects are not evaluated.
-func authorize(_ context.Context, attributes authorizer.Attributes) (authorizer.Decision, string, error) {
-	groups := attributes.GetUser().GetGroups()
-	switch {
-	case slices.Contains(groups, user.SystemPrivilegedGroup):
-		return authorizer.DecisionAllow, "", nil
-	case attributes.IsResourceRequest() || attributes.GetVerb() != "get":
-		return authorizer.DecisionNoOpinion, "", nil
-	case isPublic(attributes.GetPath()):
-		return authorizer.DecisionAllow, "", nil
-	case slices.Contains(groups, user.AllAuthenticated) && isDiscovery(attributes.GetPath()):
-		return authorizer.DecisionAllow, "", nil
+// newAuthorization returns who may do what: what roles and bindings say, or, without RBAC, everything for whom the
+// server knows.
+func newAuthorization(options Options, source *access.Source) access.Authorizer {
+	if options.RBAC {
+		return access.NewRBAC(source)
 	}
-	return authorizer.DecisionNoOpinion, "", nil
+	names := map[string]bool{administratorName: true}
+	for _, named := range options.Tokens {
+		names[named.Name] = true
+	}
+	return access.NewOpen(func(who user.Info) bool {
+		return names[who.GetName()] || strings.HasPrefix(who.GetName(), serviceaccount.ServiceAccountUsernamePrefix)
+	})
 }
 
-// isPublic tells the paths of the role system:public-info-viewer.
-func isPublic(path string) bool {
-	return slices.Contains([]string{"/healthz", "/livez", "/readyz", "/version", "/version/"}, path)
-}
-
-// isDiscovery tells the paths of the role system:discovery.
-func isDiscovery(path string) bool {
-	root, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return slices.Contains([]string{"api", "apis", "openapi"}, root)
+// newPolicySource returns what reads roles and bindings from the store.
+func newPolicySource(getter restOptions) *access.Source {
+	return access.NewSource(getter.client, getter.scheme.StorageCodec(rbacv1.SchemeGroupVersion), keyPrefix)
 }

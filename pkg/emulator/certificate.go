@@ -50,8 +50,8 @@ func (a *authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
 }
 
-// serving makes a certificate for a server at an address of this machine, by whichever of its names clients call it.
-func (a *authority) serving(address net.IP) (tls.Certificate, error) {
+// serving makes a certificate for a server with the given names and addresses, and with those of loopback.
+func (a *authority) serving(hosts []string, ips []net.IP) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("making the key of the serving certificate: %w", err)
@@ -62,8 +62,8 @@ func (a *authority) serving(address net.IP) (tls.Certificate, error) {
 	}
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	template.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
-	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback, address}
+	template.DNSNames = append([]string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}, hosts...)
+	template.IPAddresses = append([]net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, ips...)
 	certificate, err := sign(template, a.certificate, &key.PublicKey, a.key)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("making the serving certificate: %w", err)

@@ -43,6 +43,7 @@ func chain(logger logr.Logger, requests *drain.Drain) func(http.Handler, *generi
 		handler = withPanicRecovery(handler)
 		handler = filters.WithAuditInit(handler)
 		handler = withLogger(handler, logger)
+		handler = withHeaderLimit(handler)
 		handler = withStack(handler)
 		return handler
 	}

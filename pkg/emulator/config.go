@@ -3,7 +3,6 @@ package emulator
 import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -22,14 +21,14 @@ const externalAddress = "127.0.0.1:443"
 
 // newGenericConfig is the configuration of the library's server: everything off that starts a goroutine, is global to
 // the process or builds something that may never be asked for.
-func newGenericConfig(options Options, getter restOptions, admit admission.Interface, requests *drain.Drain) *genericapiserver.RecommendedConfig {
+func newGenericConfig(options Options, getter restOptions, admit admission.Interface, who doorkeeper, requests *drain.Drain) *genericapiserver.RecommendedConfig {
 	config := genericapiserver.NewRecommendedConfig(getter.scheme.Codecs)
 	config.ExternalAddress = externalAddress
 	config.EffectiveVersion = newEffectiveVersion()
 	config.RESTOptionsGetter = getter
 	config.AdmissionControl = admit
-	config.Authentication.Authenticator = newTokenAuthenticator(options.Token)
-	config.Authorization.Authorizer = authorizer.AuthorizerFunc(authorize)
+	config.Authentication.Authenticator = who.authentication
+	config.Authorization.Authorizer = who.access.Authorizer
 	// Required by the library, used by nothing here. With a token in it, the library would let a second user in.
 	config.LoopbackClientConfig = &rest.Config{Host: serverHost}
 

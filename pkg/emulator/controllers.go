@@ -28,17 +28,20 @@ const (
 	ControllerGarbageCollector = "garbage-collector"
 	// ControllerNamespace empties namespaces that are being deleted.
 	ControllerNamespace = "namespace"
+	// ControllerClusterRoleAggregation fills in the rules of ClusterRoles that aggregate others. It works within the
+	// writes of ClusterRoles: their answers come when all rules are in line. Those of the default policy are so from the start.
+	ControllerClusterRoleAggregation = "clusterrole-aggregation"
 )
 
 // Controllers returns the names of the controllers that a server brings along.
 func Controllers() []string {
-	return []string{ControllerGarbageCollector, ControllerNamespace}
+	return []string{ControllerGarbageCollector, ControllerNamespace, ControllerClusterRoleAggregation}
 }
 
 func checkControllers(disabled []string) error {
 	for _, name := range disabled {
 		if !slices.Contains(Controllers(), name) {
-			return fmt.Errorf("options: DisabledControllers: there is no %q, only %s", name, strings.Join(Controllers(), " and "))
+			return fmt.Errorf("options: DisabledControllers: there is no %q, only %s", name, strings.Join(Controllers(), ", "))
 		}
 	}
 	return nil
@@ -59,7 +62,7 @@ func (b *background) stop() {
 }
 
 // startControllers starts the controllers that are not disabled, and what tells them of every object.
-func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme) error {
+func (s *Server) startControllers(ctx context.Context, options Options, served storages, sch *scheme.Scheme, more ...objects.Handler) error {
 	ctx, s.controllers.cancel = context.WithCancel(klog.NewContext(ctx, options.Logger))
 	var handlers []objects.Handler
 	if !slices.Contains(options.DisabledControllers, ControllerGarbageCollector) {
@@ -85,7 +88,8 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 		handlers = append(handlers, controller)
 		s.controllers.running.Go(func() { controller.Run(ctx) })
 	}
-	if len(handlers) > 0 {
+	if len(handlers) > 0 || len(options.Etcd) > 0 { // the others need telling only of what other servers write
+		handlers = append(handlers, more...)
 		reader := objects.NewReader(s.store, keyPrefix+"/")
 		s.controllers.running.Go(func() { reader.Run(ctx, handlers...) })
 	}

@@ -47,3 +47,22 @@ func withoutManagedFields(obj runtime.Object) runtime.Object {
 	accessor.SetManagedFields(nil)
 	return lean
 }
+
+// hubConvertor also converts objects to what they are: stored objects have the Go types of an API version, and webhooks
+// and policies ask for a conversion from the one to the other and back, into an object of their own.
+type hubConvertor struct{ runtime.ObjectConvertor }
+
+// Convert implements runtime.ObjectConvertor. The kind is not among what is converted: stored objects bear none.
+func (c hubConvertor) Convert(in, out, context any) error {
+	source, isObject := in.(runtime.Object)
+	from, to := reflect.ValueOf(in), reflect.ValueOf(out)
+	_, shapeless := in.(runtime.Unstructured)
+	if !isObject || shapeless || from.Type() != to.Type() || from.Kind() != reflect.Pointer {
+		return c.ObjectConvertor.Convert(in, out, context)
+	}
+	target := out.(runtime.Object) // of the type of source
+	kind := target.GetObjectKind().GroupVersionKind()
+	to.Elem().Set(reflect.ValueOf(source.DeepCopyObject()).Elem())
+	target.GetObjectKind().SetGroupVersionKind(kind)
+	return nil
+}

@@ -78,5 +78,19 @@ func TestConversionByAServiceThatThereIsNot(t *testing.T) {
 	require.NoError(t, err, "what is stored in the version of the request needs no conversion")
 	older := schema.GroupVersionResource{Group: widgets.Group, Version: "v1beta1", Resource: widgets.Resource}
 	_, err = client.Resource(older).Namespace("default").Get(t.Context(), "w", metav1.GetOptions{})
-	assert.ErrorContains(t, err, "service default/converter, port 443: the API server emulator has no network of services")
+	assert.ErrorContains(t, err, `no handler for port 443 of service "default/converter"`)
+}
+
+func TestConversionByAService(t *testing.T) {
+	server := start(t, emulator.Options{Services: map[string]http.Handler{"default/converter": converter(t)}})
+	createCRD(t, server.Config(), withWebhook(apiextensionsv1.WebhookClientConfig{
+		Service: &apiextensionsv1.ServiceReference{Namespace: "default", Name: "converter"},
+	}))
+	client := custom(t, server.Config())
+	_, err := createWidget(t.Context(), client, "w", map[string]any{"size": int64(1)})
+	require.NoError(t, err)
+	older := schema.GroupVersionResource{Group: widgets.Group, Version: "v1beta1", Resource: widgets.Resource}
+	read, err := client.Resource(older).Namespace("default").Get(t.Context(), "w", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []any{map[string]any{"name": "was example.com/v1"}}, read.Object["spec"].(map[string]any)["parts"])
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -175,6 +176,8 @@ func lifeOfADefinition(t *testing.T, config *rest.Config) {
 
 	require.NoError(t, client.Delete(t.Context(), created.Name, metav1.DeleteOptions{}))
 	await(t, config, crds, "", created.Name, isGone)
+	assert.Eventually(t, func() bool { return !slices.Contains(servedResources(t, config), "widgets.example.com/v1") }, eventually, tick,
+		"discovery follows when the server's informer has seen it")
 }
 
 func TestSchemaOfADefinition(t *testing.T) {

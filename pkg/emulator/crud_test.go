@@ -2,6 +2,7 @@ package emulator_test
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -104,6 +106,10 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		jobs            = client.BatchV1().Jobs(ns)
 		leases          = client.CoordinationV1().Leases(ns)
 		events          = client.EventsV1().Events(ns)
+		roles           = client.RbacV1().Roles(ns)
+		roleBindings    = client.RbacV1().RoleBindings(ns)
+		clusterRoles    = client.RbacV1().ClusterRoles()
+		clusterBindings = client.RbacV1().ClusterRoleBindings()
 		classes         = client.SchedulingV1().PriorityClasses()
 		podGroups       = ours.SchedulingV1alpha2().PodGroups(ns)
 		workloads       = ours.SchedulingV1alpha2().Workloads(ns)
@@ -126,6 +132,14 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		}), gone(events, name)),
 		"priorityclasses.scheduling.k8s.io/v1": both(crud(classes, &schedulingv1.PriorityClass{ObjectMeta: objectMeta(name), Value: 5}),
 			gone(classes, name)),
+		"roles.rbac.authorization.k8s.io/v1":        both(crud(roles, &rbacv1.Role{ObjectMeta: objectMeta(name)}), gone(roles, name)),
+		"clusterroles.rbac.authorization.k8s.io/v1": both(crud(clusterRoles, &rbacv1.ClusterRole{ObjectMeta: objectMeta(name)}), gone(clusterRoles, name)),
+		"rolebindings.rbac.authorization.k8s.io/v1": both(crud(roleBindings, &rbacv1.RoleBinding{
+			ObjectMeta: objectMeta(name), RoleRef: rbacv1.RoleRef{Kind: "Role", Name: "r"},
+		}), gone(roleBindings, name)),
+		"clusterrolebindings.rbac.authorization.k8s.io/v1": both(crud(clusterBindings, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: objectMeta(name), RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"},
+		}), gone(clusterBindings, name)),
 		"podgroups.scheduling.k8s.io/v1alpha2":              both(crud(podGroups, makePodGroup(name)), gone(podGroups, name)),
 		"workloads.scheduling.k8s.io/v1alpha2":              both(crud(workloads, makeWorkload(name)), gone(workloads, name)),
 		"customresourcedefinitions.apiextensions.k8s.io/v1": func(t *testing.T) { lifeOfADefinition(t, config) },
@@ -137,6 +151,7 @@ func TestLifeOfEveryKind(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			server := start(t, emulator.Options{})
 			tests := kindTests(t, configure(server.Config()))
+			maps.Copy(tests, admissionKindTests(t, configure(server.Config())))
 			for kind, test := range tests {
 				t.Run(kind, test)
 			}

@@ -12,15 +12,15 @@ import (
 )
 
 // newCustomResources makes what serves custom resources.
-func (s *Server) newCustomResources(ctx context.Context, options Options, config *genericapiserver.RecommendedConfig, getter restOptions) *crds.Server {
+func (s *Server) newCustomResources(ctx context.Context, config *genericapiserver.RecommendedConfig, getter restOptions) *crds.Server {
 	return crds.New(ctx, crds.Config{
 		Client:                s.Config,
 		Stored:                getter.hasDefinitions,
 		Getter:                customOptions{getter},
 		Admission:             config.AdmissionControl,
 		Authorizer:            config.Authorization.Authorizer,
-		Services:              serviceResolver(options),
-		WebhookAuthentication: webhookAuthentication(options),
+		Services:              s.services,
+		WebhookAuthentication: s.services.connect,
 		RequestTimeout:        config.RequestTimeout,
 		MinRequestTimeout:     time.Duration(config.MinRequestTimeout) * time.Second,
 		MaxRequestBodyBytes:   config.MaxRequestBodyBytes,

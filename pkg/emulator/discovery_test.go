@@ -2,6 +2,7 @@ package emulator_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,33 +55,44 @@ const (
 
 func wantResources() map[string]described {
 	return map[string]described{
-		"v1 bindings":            {Singular: "binding", Namespaced: true, Kind: "Binding", Verbs: "create"},
-		"v1 configmaps":          {Singular: "configmap", Namespaced: true, Kind: "ConfigMap", Short: []string{"cm"}, Verbs: allVerbs},
-		"v1 events":              {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
-		"v1 namespaces":          {Singular: "namespace", Kind: "Namespace", Short: []string{"ns"}, Verbs: "create delete get list patch update watch"},
-		"v1 namespaces/finalize": {Kind: "Namespace", Verbs: "update"},
-		"v1 namespaces/status":   {Kind: "Namespace", Verbs: statusVerbs},
-		"v1 nodes":               {Singular: "node", Kind: "Node", Short: []string{"no"}, Verbs: allVerbs},
-		"v1 nodes/status":        {Kind: "Node", Verbs: statusVerbs},
-		"v1 pods":                {Singular: "pod", Namespaced: true, Kind: "Pod", Short: []string{"po"}, Categories: []string{"all"}, Verbs: allVerbs},
-		"v1 pods/binding":        {Namespaced: true, Kind: "Binding", Verbs: "create"},
-		"v1 pods/eviction":       {Namespaced: true, Kind: "Eviction", Verbs: "create"},
-		"v1 pods/log":            {Namespaced: true, Kind: "Pod", Verbs: "get"},
-		"v1 pods/status":         {Namespaced: true, Kind: "Pod", Verbs: statusVerbs},
-		"v1 secrets":             {Singular: "secret", Namespaced: true, Kind: "Secret", Verbs: allVerbs},
-		"v1 serviceaccounts":     {Singular: "serviceaccount", Namespaced: true, Kind: "ServiceAccount", Short: []string{"sa"}, Verbs: allVerbs},
 		"apiextensions.k8s.io/v1 customresourcedefinitions": {Singular: "customresourcedefinition", Kind: "CustomResourceDefinition",
 			Short: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, Verbs: allVerbs},
 		"apiextensions.k8s.io/v1 customresourcedefinitions/status": {Kind: "CustomResourceDefinition", Verbs: statusVerbs},
 
-		"batch/v1 jobs":                               {Singular: "job", Namespaced: true, Kind: "Job", Categories: []string{"all"}, Verbs: allVerbs},
-		"batch/v1 jobs/status":                        {Namespaced: true, Kind: "Job", Verbs: statusVerbs},
-		"coordination.k8s.io/v1 leases":               {Singular: "lease", Namespaced: true, Kind: "Lease", Verbs: allVerbs},
-		"events.k8s.io/v1 events":                     {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
-		"scheduling.k8s.io/v1 priorityclasses":        {Singular: "priorityclass", Kind: "PriorityClass", Short: []string{"pc"}, Verbs: allVerbs},
-		"scheduling.k8s.io/v1alpha2 podgroups":        {Singular: "podgroup", Namespaced: true, Kind: "PodGroup", Verbs: allVerbs},
-		"scheduling.k8s.io/v1alpha2 podgroups/status": {Namespaced: true, Kind: "PodGroup", Verbs: statusVerbs},
-		"scheduling.k8s.io/v1alpha2 workloads":        {Singular: "workload", Namespaced: true, Kind: "Workload", Verbs: allVerbs},
+		"v1 bindings":              {Singular: "binding", Namespaced: true, Kind: "Binding", Verbs: "create"},
+		"v1 configmaps":            {Singular: "configmap", Namespaced: true, Kind: "ConfigMap", Short: []string{"cm"}, Verbs: allVerbs},
+		"v1 events":                {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
+		"v1 namespaces":            {Singular: "namespace", Kind: "Namespace", Short: []string{"ns"}, Verbs: "create delete get list patch update watch"},
+		"v1 namespaces/finalize":   {Kind: "Namespace", Verbs: "update"},
+		"v1 namespaces/status":     {Kind: "Namespace", Verbs: statusVerbs},
+		"v1 nodes":                 {Singular: "node", Kind: "Node", Short: []string{"no"}, Verbs: allVerbs},
+		"v1 nodes/status":          {Kind: "Node", Verbs: statusVerbs},
+		"v1 pods":                  {Singular: "pod", Namespaced: true, Kind: "Pod", Short: []string{"po"}, Categories: []string{"all"}, Verbs: allVerbs},
+		"v1 pods/binding":          {Namespaced: true, Kind: "Binding", Verbs: "create"},
+		"v1 pods/eviction":         {Namespaced: true, Kind: "Eviction", Verbs: "create"},
+		"v1 pods/log":              {Namespaced: true, Kind: "Pod", Verbs: "get"},
+		"v1 pods/status":           {Namespaced: true, Kind: "Pod", Verbs: statusVerbs},
+		"v1 secrets":               {Singular: "secret", Namespaced: true, Kind: "Secret", Verbs: allVerbs},
+		"v1 serviceaccounts":       {Singular: "serviceaccount", Namespaced: true, Kind: "ServiceAccount", Short: []string{"sa"}, Verbs: allVerbs},
+		"v1 serviceaccounts/token": {Namespaced: true, Kind: "TokenRequest", Verbs: "create"},
+		"authentication.k8s.io/v1 selfsubjectreviews":       {Singular: "selfsubjectreview", Kind: "SelfSubjectReview", Verbs: "create"},
+		"authentication.k8s.io/v1 tokenreviews":             {Singular: "tokenreview", Kind: "TokenReview", Verbs: "create"},
+		"authorization.k8s.io/v1 localsubjectaccessreviews": {Singular: "localsubjectaccessreview", Namespaced: true, Kind: "LocalSubjectAccessReview", Verbs: "create"},
+		"authorization.k8s.io/v1 selfsubjectaccessreviews":  {Singular: "selfsubjectaccessreview", Kind: "SelfSubjectAccessReview", Verbs: "create"},
+		"authorization.k8s.io/v1 selfsubjectrulesreviews":   {Singular: "selfsubjectrulesreview", Kind: "SelfSubjectRulesReview", Verbs: "create"},
+		"authorization.k8s.io/v1 subjectaccessreviews":      {Singular: "subjectaccessreview", Kind: "SubjectAccessReview", Verbs: "create"},
+		"rbac.authorization.k8s.io/v1 clusterrolebindings":  {Singular: "clusterrolebinding", Kind: "ClusterRoleBinding", Verbs: allVerbs},
+		"rbac.authorization.k8s.io/v1 clusterroles":         {Singular: "clusterrole", Kind: "ClusterRole", Verbs: allVerbs},
+		"rbac.authorization.k8s.io/v1 rolebindings":         {Singular: "rolebinding", Namespaced: true, Kind: "RoleBinding", Verbs: allVerbs},
+		"rbac.authorization.k8s.io/v1 roles":                {Singular: "role", Namespaced: true, Kind: "Role", Verbs: allVerbs},
+		"batch/v1 jobs":                                     {Singular: "job", Namespaced: true, Kind: "Job", Categories: []string{"all"}, Verbs: allVerbs},
+		"batch/v1 jobs/status":                              {Namespaced: true, Kind: "Job", Verbs: statusVerbs},
+		"coordination.k8s.io/v1 leases":                     {Singular: "lease", Namespaced: true, Kind: "Lease", Verbs: allVerbs},
+		"events.k8s.io/v1 events":                           {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
+		"scheduling.k8s.io/v1 priorityclasses":              {Singular: "priorityclass", Kind: "PriorityClass", Short: []string{"pc"}, Verbs: allVerbs},
+		"scheduling.k8s.io/v1alpha2 podgroups":              {Singular: "podgroup", Namespaced: true, Kind: "PodGroup", Verbs: allVerbs},
+		"scheduling.k8s.io/v1alpha2 podgroups/status":       {Namespaced: true, Kind: "PodGroup", Verbs: statusVerbs},
+		"scheduling.k8s.io/v1alpha2 workloads":              {Singular: "workload", Namespaced: true, Kind: "Workload", Verbs: allVerbs},
 	}
 }
 
@@ -103,7 +115,9 @@ func TestDiscoveryListsWhatIsServed(t *testing.T) {
 						Short: r.ShortNames, Categories: r.Categories, Verbs: strings.Join(r.Verbs, " ")}
 				}
 			}
-			assert.Empty(t, cmp.Diff(wantResources(), got), "(-want +got)")
+			want := wantResources()
+			maps.Copy(want, wantAdmissionResources())
+			assert.Empty(t, cmp.Diff(want, got), "(-want +got)")
 		})
 	}
 }
@@ -124,7 +138,8 @@ func TestDiscoveryOrder(t *testing.T) {
 				}
 				assert.Equal(t, group.Versions[0], group.PreferredVersion)
 			}
-			assert.Equal(t, []string{"v1", "events.k8s.io/v1", "batch/v1", "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1"}, got)
+			assert.Equal(t, []string{"v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "batch/v1",
+				"rbac.authorization.k8s.io/v1", "admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1"}, got)
 		})
 	}
 }

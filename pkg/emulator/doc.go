@@ -15,7 +15,8 @@
 // # What is emulated
 //
 // Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding, eviction and, if [Options].Logs has them, logs), Secrets and
-// ServiceAccounts. Jobs of batch/v1, Leases, Events of events.k8s.io, PriorityClasses, and the Workloads and PodGroups of
+// ServiceAccounts with their tokens. Jobs of batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the roles and bindings of
+// rbac.authorization.k8s.io, the reviews of authentication.k8s.io and authorization.k8s.io, and the Workloads and PodGroups of
 // scheduling.k8s.io/v1alpha2. For these: the defaults, validation, table columns and error texts of 1.36, fields of newer
 // versions being unknown; and the admission plugins that Kubernetes has on for them ([Options].DisabledAdmission).
 //
@@ -26,22 +27,59 @@
 //
 // Custom resources, by k8s.io/apiextensions-apiserver: CustomResourceDefinitions that a client creates, or that
 // [Options].CRDs and [Options].CRDPaths name, with structural schemas, defaults, CEL rules, several versions and their
-// conversion by webhooks with a URL, status and scale, columns and selectable fields, in discovery and in both OpenAPI
+// conversion by webhooks, status and scale, columns and selectable fields, in discovery and in both OpenAPI
 // documents. Objects can be made, and are found in discovery, from the moment that a client sees their definition
 // established, some milliseconds after its creation: the two seconds that a kube-apiserver waits before the first are for
 // the sake of other servers. Garbage collection, the emptying of Namespaces and admission are for them as for any kind.
 //
+// # Who may do what
+//
+// The administrator, whose configuration [Server.Config] is, may do everything. [Options].Tokens names other users, and
+// [Server.ConfigFor] is what they connect with; [Server.ServiceAccountConfig] is a ServiceAccount's, with a token that
+// the server issues, as serviceaccounts/token does for any client. Such tokens are JWTs, signed with a key of this server's
+// own; they end when their time is over, and at once when the ServiceAccount, or the pod, secret or node that they are
+// bound to, is deleted. A request without a token is answered 401, but for the health endpoints, and so is one with a token
+// that nobody has. There are no client certificates.
+//
+// With [Options].RBAC, roles and bindings decide, as the RBAC authorizer of Kubernetes has it, to the texts of its
+// refusals, and nobody can grant what they do not hold. A role that is written holds for the very next request. The roles
+// and bindings of Kubernetes' default policy are there from the start, so that a controller's own role can be tested: run
+// it as its ServiceAccount, and see what it is refused.
+//
+// Without, every user that the server knows, by token or as a ServiceAccount, may do everything, as with
+// --authorization-mode=AlwaysAllow, also when the administrator impersonates them. It would be of no use to name users who
+// may do nothing. Others, who exist by impersonation only, may read what the server offers and nothing else; so a test of
+// how a client takes a refusal needs no roles.
+//
+// ClusterRoles that aggregate others have the rules of those when the write of any of them is answered.
+//
+// # Limits
+//
+// A body may have 3 MiB (413), a header 1 MiB (431), a JSON patch 10000 operations, and JSON and YAML 10000 levels;
+// compressed bodies are not unpacked. [Server.Listen] opens doors on loopback addresses only, unless
+// [Options].ListenBeyondLoopback is set.
+//
+// # Webhooks and policies
+//
+// MutatingWebhookConfigurations, ValidatingWebhookConfigurations, MutatingAdmissionPolicies, ValidatingAdmissionPolicies and
+// their bindings (admissionregistration.k8s.io/v1) are served, and do what they say: k8s.io/apiserver calls and evaluates
+// them. In a cluster a configuration takes effect a moment after it was written; here it has taken effect when the client
+// has the answer, and so have changes of parameters and of namespace labels. A webhook is called by its URL, over the
+// network, or as a service that is a handler of this process: [Options].Services, [Server.HandleService]. Until there is a
+// configuration, a request pays nothing for them. What a policy would say in an audit log is nowhere to be read, the status
+// of a ValidatingAdmissionPolicy stays empty, for it is for a controller to write, and the author of a policy is not asked
+// whether he may read its parameters.
+//
 // # What is not
 //
-//   - Controllers, but for the two without which nothing goes for good, garbage collection and the emptying of deleted
-//     Namespaces ([Options].DisabledControllers). Nothing binds Pods, runs them, or makes them from Jobs: what does is a
+//   - Controllers, but for those without which nothing goes for good, garbage collection and the emptying of deleted
+//     Namespaces, and the aggregation of ClusterRoles ([Options].DisabledControllers). Nothing binds Pods, runs them, or makes them from Jobs: what does is a
 //     client of the server, to be started beside it.
-//   - Other users: there is one token, the administrator's. Those whom he impersonates may read what the server offers and
-//     nothing else, unless the group system:masters is among theirs: Roles are not evaluated. Without a token, the health
-//     endpoints answer, and everything else is 401.
-//   - Other built-in resources; the addresses of services, which conversion webhooks might be named by; admission webhooks
-//     and policies; ServiceAccount tokens; the proxy, exec, attach and port-forward of pods; audit logs, metrics, priority
-//     and fairness.
+//   - Anonymous requests beyond the health endpoints; client certificates; tokens in Secrets; ServiceAccounts and their
+//     tokens put into pods; the document of the key that tokens are signed with (/openid/v1/jwks); the Node authorizer
+//     and the admission plugin NodeRestriction.
+//   - Other built-in resources; the proxy, exec, attach and port-forward of pods; audit logs, metrics, priority and
+//     fairness.
 //   - RuntimeClasses, which are not looked up: a pod may name any.
 //   - Custom resources in groups that the server has kinds of its own in. A kube-apiserver does not serve them either.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
@@ -68,9 +106,9 @@
 //
 // # Cost
 //
-// A start takes some ten milliseconds, and an idle server no goroutine but those of its controllers. What looks after
-// CustomResourceDefinitions, some sixty goroutines, starts with the first of them: it takes some ten milliseconds more, and
-// each definition as long as the check of its schema does, a few milliseconds or, for one with a whole pod in it, some
-// hundred. Schemas are built when they are first needed and kept for the
-// process: the first write waits some 15 ms for them, the first request for /openapi some 100 ms.
+// A start takes some ten milliseconds (twice that with RBAC, for the default policy), and an idle server no goroutine but
+// those of its controllers. What looks after CustomResourceDefinitions, some sixty goroutines, starts with the first of
+// them: it takes some ten milliseconds more, and each definition as long as the check of its schema does, a few
+// milliseconds or, for one with a whole pod in it, some hundred. Schemas are built when they are first needed and kept for
+// the process: the first write waits some 15 ms for them, the first request for /openapi some 100 ms.
 package emulator

@@ -90,5 +90,5 @@ func ExampleServer_Listen() {
 	_, err = server.Listen(ctx, "0.0.0.0:0")
 	fmt.Println(err)
 	// Output:
-	// listening at "0.0.0.0:0": want a loopback address, such as 127.0.0.1:0: this server is for tests and must not be reachable from elsewhere
+	// listening at "0.0.0.0:0": want a loopback address, such as 127.0.0.1:0: this server is for tests and must not be reachable from elsewhere, unless Options.ListenBeyondLoopback says so
 }

@@ -119,13 +119,13 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 func (i installer) setCodecs(api *genericapi.APIGroupVersion) {
 	types := i.scheme.Scheme
 	api.Serializer, api.ParameterCodec = i.scheme.Serializer, i.scheme.ParameterCodec
-	api.UnsafeConvertor = leanConvertor{runtime.UnsafeObjectConvertor(types)}
+	api.Convertor, api.UnsafeConvertor = hubConvertor{i.scheme}, leanConvertor{runtime.UnsafeObjectConvertor(types)}
 	if api.GroupVersion == crds.Version {
 		types = crds.Scheme()
 		api.Serializer, api.ParameterCodec = crds.Serializer(), metav1.ParameterCodec
-		api.UnsafeConvertor = runtime.UnsafeObjectConvertor(types)
+		api.Convertor, api.UnsafeConvertor = types, runtime.UnsafeObjectConvertor(types)
 	}
-	api.Typer, api.Creater, api.Convertor, api.ConvertabilityChecker, api.Defaulter = types, types, types, types, types
+	api.Typer, api.Creater, api.ConvertabilityChecker, api.Defaulter = types, types, types, types
 }
 
 // servedVersions says in which versions each resource of a group is served.

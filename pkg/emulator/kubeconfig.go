@@ -17,13 +17,26 @@ const kubeconfigName = "muster"
 // the certificate of its authority and the administrator's token. The file is readable by its owner only; one that is
 // there is replaced in one step. Before Listen there is nothing to write, which is an error.
 func (s *Server) WriteKubeconfig(path string) error {
+	return s.writeKubeconfig(path, s.token)
+}
+
+// WriteKubeconfigFor is WriteKubeconfig with the token of a user of Options.Tokens, by the name of the user.
+func (s *Server) WriteKubeconfigFor(path, name string) error {
+	token, err := s.tokenOf(name)
+	if err != nil {
+		return fmt.Errorf("writing kubeconfig %s: %w", path, err)
+	}
+	return s.writeKubeconfig(path, token)
+}
+
+func (s *Server) writeKubeconfig(path, token string) error {
 	url, authority, ok := s.doors.last()
 	if !ok {
 		return fmt.Errorf("writing kubeconfig %s: %w", path, errors.New("the server does not listen yet: call Listen first"))
 	}
 	config := clientcmdapi.NewConfig()
 	config.Clusters[kubeconfigName] = &clientcmdapi.Cluster{Server: url, CertificateAuthorityData: authority}
-	config.AuthInfos[kubeconfigName] = &clientcmdapi.AuthInfo{Token: s.token}
+	config.AuthInfos[kubeconfigName] = &clientcmdapi.AuthInfo{Token: token}
 	config.Contexts[kubeconfigName] = &clientcmdapi.Context{Cluster: kubeconfigName, AuthInfo: kubeconfigName}
 	config.CurrentContext = kubeconfigName
 	content, err := clientcmd.Write(*config)

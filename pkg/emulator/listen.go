@@ -24,6 +24,9 @@ const (
 
 // doors are the addresses at which a server listens.
 type doors struct {
+	// anywhere lets doors be open to other machines.
+	anywhere bool
+
 	mu        sync.Mutex
 	closed    bool
 	authority *authority
@@ -39,51 +42,57 @@ type door struct {
 }
 
 // Listen opens a door for clients outside the process and returns its URL: TLS with HTTP/2 on a loopback address such as
-// 127.0.0.1:0, where port 0 takes a free one. Requests need the bearer token. The certificate is signed by an authority
+// 127.0.0.1:0, where port 0 takes a free one. Requests need a bearer token. The certificate is signed by an authority
 // of this server's own; WriteKubeconfig writes down all that a client needs.
 //
 // The context bounds the call alone: the door closes with Stop. Other addresses than loopback ones are refused, for the
-// server is made for tests. Listen may be called again, for another address.
+// server is made for tests, unless Options.ListenBeyondLoopback says otherwise. The certificate is then for the host of
+// the address, or, if that is left out or means all addresses (0.0.0.0, ::), for the name and all addresses of this
+// machine; the URL, which is for clients on this machine, has a loopback address in that case. Listen may be called
+// again, for another address.
 func (s *Server) Listen(ctx context.Context, address string) (string, error) {
-	if err := checkLoopback(address); err != nil {
-		return "", fmt.Errorf("listening at %q: %w", address, err)
+	fail := func(err error) (string, error) { return "", fmt.Errorf("listening at %q: %w", address, err) }
+	if err := checkAddress(address, s.doors.anywhere); err != nil {
+		return fail(err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return "", fmt.Errorf("listening at %q: %w", address, err)
+		return fail(err)
 	}
-	opened, err := s.doors.add(listener, s.handler, s.logger)
+	opened, err := s.doors.add(listener, address, s.handler, s.logger)
 	if err != nil {
 		_ = listener.Close()
-		return "", fmt.Errorf("listening at %q: %w", address, err)
+		return fail(err)
 	}
 	return opened.url, nil
 }
 
-// checkLoopback refuses addresses that another machine could reach. A host that is left out means all of them.
-func checkLoopback(address string) error {
+// checkAddress refuses addresses that another machine could reach, unless anywhere is fine. A host that is left out means
+// all of them.
+func checkAddress(address string, anywhere bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("want HOST:PORT: %w", err)
 	}
-	if host == "localhost" {
+	if host == "localhost" || anywhere {
 		return nil
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return errors.New("want a loopback address, such as 127.0.0.1:0: this server is for tests and must not be reachable from elsewhere")
+		return errors.New("want a loopback address, such as 127.0.0.1:0: this server is for tests and must not be reachable " +
+			"from elsewhere, unless Options.ListenBeyondLoopback says so")
 	}
 	return nil
 }
 
-// add serves handler on listener.
-func (d *doors) add(listener net.Listener, handler http.Handler, logger logr.Logger) (*door, error) {
+// add serves handler on listener, which was opened at an address.
+func (d *doors) add(listener net.Listener, at string, handler http.Handler, logger logr.Logger) (*door, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return nil, ErrStopped
 	}
 	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok || !address.IP.IsLoopback() {
+	if !ok || !address.IP.IsLoopback() && !d.anywhere {
 		return nil, fmt.Errorf("the address turned out to be %s, which is no loopback address", listener.Addr())
 	}
 	if d.authority == nil {
@@ -93,12 +102,16 @@ func (d *doors) add(listener net.Listener, handler http.Handler, logger logr.Log
 		}
 		d.authority = made
 	}
-	certificate, err := d.authority.serving(address.IP)
+	named, err := namesOf(at, address)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := d.authority.serving(named.hosts, named.ips)
 	if err != nil {
 		return nil, err
 	}
 	opened := &door{
-		url:    "https://" + address.String(),
+		url:    named.url,
 		served: make(chan struct{}),
 		server: &http.Server{
 			Handler:           handler,

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"strings"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -22,14 +22,31 @@ type Options struct {
 	// scheduling.k8s.io/v1alpha2 is not served.
 	Gates features.Gates
 
-	// Token is the bearer token of the cluster administrator, who may do everything; there is no other user. The
-	// default is a random one for each server. It must not contain white space. Server.Config and
-	// Server.WriteKubeconfig have it.
+	// Token is the bearer token of the cluster administrator, who may do everything. The default is a random one for
+	// each server. It must not contain white space. Server.Config and Server.WriteKubeconfig have it.
 	Token string
+
+	// Tokens names other users by their bearer tokens, as --token-auth-file of a kube-apiserver does. Tokens and names
+	// must not contain white space, and no two be for the same name. What the users may do depends on RBAC.
+	// Server.ConfigFor and Server.WriteKubeconfigFor have the tokens. The default is no other user.
+	Tokens map[string]User
+
+	// RBAC makes roles and bindings of rbac.authorization.k8s.io/v1 decide what anybody may do, the group
+	// system:masters aside, to which the administrator belongs; it is --authorization-mode=RBAC of a kube-apiserver. The
+	// roles and bindings of its default policy, such as edit and view, are there from the start then.
+	//
+	// The default is off: users of Tokens and ServiceAccounts may do everything, as with AlwaysAllow, and others, who
+	// exist by impersonation only, may read what the server offers and nothing else.
+	RBAC bool
+
+	// ListenBeyondLoopback lets Server.Listen open doors that other machines can reach. Whoever has a token of this
+	// server can come in there, and all that it holds travels over that network. The default is off: loopback only.
+	ListenBeyondLoopback bool
 
 	// DisabledAdmission names admission plugins to leave out, as --disable-admission-plugins of a kube-apiserver does:
 	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
-	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation. The default is none.
+	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation, MutatingAdmissionPolicy,
+	// MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook. The default is none.
 	DisabledAdmission []string
 
 	// TolerationSeconds is for how long pods that do not say otherwise stay on a node that is not ready or not reachable, as
@@ -37,8 +54,18 @@ type Options struct {
 	// not be negative. The default is 300.
 	TolerationSeconds *int64
 
-	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace]. Without
-	// them the server is like a kube-apiserver alone: dependents of a deleted owner stay, an object that is deleted in the
+	// Services has handlers in the place of Services that the server calls: webhooks whose clientConfig has a service
+	// rather than a URL. The key is namespace/name, for all ports, or namespace/name:port, which goes first; the port of a
+	// webhook is 443 if it does not say. No socket is opened, so that such calls work within a testing/synctest bubble,
+	// and no certificate is needed; a caBundle must be well-formed, and is otherwise not looked at. What the handler does
+	// that needs the server, such as making a client of it, can wait for [Server.HandleService]. Stop cancels the contexts
+	// of calls under way and waits for the handlers to return. The default is none, and then a webhook at a service fails,
+	// as one at a service that does not exist.
+	Services map[string]http.Handler
+
+	// DisabledControllers names controllers to leave out: [ControllerGarbageCollector], [ControllerNamespace],
+	// [ControllerClusterRoleAggregation]. Without them the server is like a kube-apiserver alone: dependents of a deleted
+	// owner stay, an object that is deleted in the
 	// foreground or with orphaning waits for ever, as does a deleted namespace. The default is none.
 	DisabledControllers []string
 
@@ -93,12 +120,16 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.TolerationSeconds != nil && *o.TolerationSeconds < 0 {
 		return o, fmt.Errorf("options: TolerationSeconds: must not be negative: %d", *o.TolerationSeconds)
 	}
-	if strings.ContainsAny(o.Token, " \t\r\n") {
+	if hasSpace(o.Token) {
 		return o, errors.New("options: Token: must not contain white space")
+	}
+	if err := checkUsers(o.Token, o.Tokens); err != nil {
+		return o, err
 	}
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
+	o.Tokens = maps.Clone(o.Tokens)
 	if o.Logger.IsZero() {
 		logger, err := logr.FromContext(ctx)
 		if err != nil {
@@ -109,7 +140,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	return o, nil
 }
 
-// String leaves the token out, so that options can be printed.
+// String leaves the tokens out, so that options can be printed.
 func (o Options) String() string {
 	return fmt.Sprintf("gates %s", o.Gates)
 }

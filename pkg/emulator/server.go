@@ -37,11 +37,13 @@ var ErrStopped = transport.ErrStopped
 // Server is a running API server. Its methods may be called from any goroutine.
 type Server struct {
 	token     string
+	users     map[string]User
 	logger    logr.Logger
 	store     *kubernetes.Client
 	handler   http.Handler
 	transport *transport.HandlerTransport
 	requests  *drain.Drain
+	services  *services
 	doors     doors
 
 	crds        *crds.Server
@@ -62,7 +64,8 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the API server emulator: %w", err)
 	}
-	s := &Server{token: options.Token, logger: options.Logger, requests: drain.New()}
+	s := &Server{token: options.Token, users: options.Tokens, logger: options.Logger, requests: drain.New()}
+	s.doors.anywhere = options.ListenBeyondLoopback
 	if err := s.start(ctx, options); err != nil {
 		s.Stop()
 		return nil, fmt.Errorf("starting the API server emulator: %w", err)
@@ -78,26 +81,35 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 
+	var configured admissionHooks
 	getter := restOptions{client: s.store, scheme: scheme.New()}
+	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
-		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs,
+		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,
+		AdmissionChanged: configured.changed,
 	})
 	if err != nil {
 		return err
 	}
+	who.authentication.serve(served)
 	s.release = append(s.release, func() { destroy(served) })
 	if served[crds.Version], err = crds.Storages(definitionOptions{getter}, s.definitionWritten); err != nil {
 		return err
 	}
+	if err := s.openHooks(life, options, served, &configured); err != nil {
+		return err
+	}
 	admit, err := admission.New(admission.Config{
 		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
+		Last: configured.plugins(),
 	})
 	if err != nil {
 		return err
 	}
 
-	config := newGenericConfig(options, getter, admit, s.requests)
-	s.crds = s.newCustomResources(klog.NewContext(life, options.Logger), options, config, getter)
+	config := newGenericConfig(options, getter, admit, who, s.requests)
+	s.crds = s.newCustomResources(klog.NewContext(life, options.Logger), config, getter)
+	configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
 	generic, err := newGenericServer(config, s.crds)
 	if err != nil {
 		return err
@@ -106,7 +118,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	if err := (installer{server: generic, config: config, scheme: getter.scheme, crds: s.crds}).install(served); err != nil {
 		return err
 	}
-	if err := registry.Bootstrap(klog.NewContext(ctx, options.Logger), served); err != nil {
+	if err := bootstrap(klog.NewContext(ctx, options.Logger), options, served); err != nil {
 		return err
 	}
 	generic.PrepareRun()
@@ -117,10 +129,18 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	if err := s.startControllers(life, options, served, getter.scheme); err != nil {
+	if err := s.startControllers(life, options, served, getter.scheme, &configured); err != nil {
 		return err
 	}
 	return s.installCRDs(ctx, options)
+}
+
+// bootstrap writes what is there from the start.
+func bootstrap(ctx context.Context, options Options, served storages) error {
+	if err := registry.Bootstrap(ctx, served); err != nil || !options.RBAC {
+		return err
+	}
+	return registry.BootstrapRBAC(ctx, served)
 }
 
 // openStore makes the store and a client of it.

@@ -45,16 +45,21 @@ type Config struct {
 	Disabled []string
 	// TolerationSeconds is for DefaultTolerationSeconds. Default: [DefaultToleration].
 	TolerationSeconds *int64
+	// Last are plugins that come after the package's own. Default: none.
+	Last []Plugin
+}
+
+// Plugin is an admission plugin with its name.
+type Plugin struct {
+	Name string
+	admission.Interface
 }
 
 // New returns the chain of plugins, in the order of a kube-apiserver. It returns an error if a plugin is to be left out
 // that does not exist.
 func New(c Config) (admission.Interface, error) {
 	read := reader{c.Storages}
-	ordered := []struct {
-		name   string
-		plugin admission.Interface
-	}{
+	ordered := append([]Plugin{
 		{NamespaceLifecycle, newNamespaceLifecycle(read)},
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
@@ -64,20 +69,20 @@ func New(c Config) (admission.Interface, error) {
 		{PodTopologyLabels, newTopologyLabels(read)},
 		{PodGroupWorkloadExists, newWorkloadExists(read, c.Gates)},
 		{JobValidation, newJobValidation(read, c.Gates)},
-	}
+	}, c.Last...)
 	unknown := slices.Clone(c.Disabled)
 	var plugins []admission.Interface
 	for _, p := range ordered {
-		if slices.Contains(c.Disabled, p.name) {
-			unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == p.name })
+		if slices.Contains(c.Disabled, p.Name) {
+			unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == p.Name })
 			continue
 		}
-		plugins = append(plugins, p.plugin)
+		plugins = append(plugins, p.Interface)
 	}
 	if len(unknown) > 0 {
 		return nil, fmt.Errorf("disabling admission plugins: not known: %s", strings.Join(unknown, ", "))
 	}
-	return admission.NewChainHandler(plugins...), nil
+	return reinvoking{admission.NewChainHandler(plugins...)}, nil
 }
 
 // concerns reports whether a is about the resource itself, not a subresource of it.

@@ -10,13 +10,17 @@ import (
 
 // groupPriorities is the order in which a kube-apiserver 1.36 lists the groups that are served here: the highest first.
 var groupPriorities = map[string]int{
-	"":                     18000,
-	"events.k8s.io":        17750,
-	"batch":                17400,
-	"policy":               17100,
-	"apiextensions.k8s.io": 16700,
-	"scheduling.k8s.io":    16600,
-	"coordination.k8s.io":  16500,
+	"":                             18000,
+	"events.k8s.io":                17750,
+	"authentication.k8s.io":        17700,
+	"authorization.k8s.io":         17600,
+	"batch":                        17400,
+	"policy":                       17100,
+	"rbac.authorization.k8s.io":    17000,
+	"admissionregistration.k8s.io": 16700,
+	"apiextensions.k8s.io":         16700,
+	"scheduling.k8s.io":            16600,
+	"coordination.k8s.io":          16500,
 }
 
 // unknownPriority is that of any other group.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -37,7 +38,12 @@ func TypeConverter(group string) managedfields.TypeConverter {
 // coreConverter and groupsConverter are what the first writes pay for.
 var (
 	coreConverter = sync.OnceValues(func() (*quickConverter, error) {
-		return buildConverter(func(defined definitionsByName) []string { return models(defined, servedByCore) })
+		return buildConverter(func(defined definitionsByName) []string {
+			return models(defined, func(group string) bool {
+				// Tokens of ServiceAccounts are asked for under /api, reviews of tokens are not.
+				return servedByCore(group) || group == authenticationv1.GroupName
+			})
+		})
 	})
 	groupsConverter = sync.OnceValues(func() (*quickConverter, error) {
 		return buildConverter(func(defined definitionsByName) []string {

@@ -5,10 +5,14 @@ import (
 	"maps"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -16,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/admissionregistration"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/configmap"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/event"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/job"
@@ -25,7 +30,9 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/pod"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/podgroup"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/priorityclass"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/rbac"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/review"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/secret"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/serviceaccount"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/workload"
@@ -49,8 +56,12 @@ type Config struct {
 	EventTTL time.Duration
 	// Clock tells the ages in tables and the times that conditions carry. Default: the clock of the machine.
 	Clock clock.PassiveClock
+	// AdmissionChanged is told of each write of what configures admission, by the name of the resource. Default: nobody is.
+	AdmissionChanged func(resource string)
 	// Logs has what containers write. Default: nobody, and then there are no logs.
 	Logs resource.LogSource
+	// Access says who may do what. Default: nobody knows, and then questions about it are answered with errors.
+	Access resource.Access
 }
 
 // kind is one row of the table of resources: storages of a group and version, which make returns by resource name.
@@ -73,8 +84,12 @@ func kinds(eventTTL time.Duration) []kind {
 		{version: corev1.SchemeGroupVersion, make: func(c resource.Config) (map[string]rest.Storage, error) {
 			return event.New(c, eventTTL)
 		}},
+		{version: admissionregistrationv1.SchemeGroupVersion, make: admissionregistration.New},
+		{version: authenticationv1.SchemeGroupVersion, make: review.Authentication},
+		{version: authorizationv1.SchemeGroupVersion, make: review.Authorization},
 		{version: batchv1.SchemeGroupVersion, make: job.New},
 		{version: coordinationv1.SchemeGroupVersion, make: lease.New},
+		{version: rbacv1.SchemeGroupVersion, make: rbac.New},
 		{version: schedulingv1.SchemeGroupVersion, make: priorityclass.New},
 		{version: schedulingv1alpha2.SchemeGroupVersion, make: workload.New, gate: features.GenericWorkload},
 		{version: schedulingv1alpha2.SchemeGroupVersion, make: podgroup.New, gate: features.GenericWorkload},
@@ -87,7 +102,8 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 	if c.RESTOptionsGetter == nil {
 		return nil, fmt.Errorf("making storages: no RESTOptionsGetter given")
 	}
-	config := resource.Config{Typer: c.Scheme, Getter: c.RESTOptionsGetter, Gates: c.Gates, Clock: c.Clock, Logs: c.Logs}
+	config := resource.Config{Typer: c.Scheme, Getter: c.RESTOptionsGetter, Gates: c.Gates, Clock: c.Clock, Logs: c.Logs, Access: c.Access}
+	config.AdmissionChanged = c.AdmissionChanged
 	if c.Scheme == nil {
 		config.Typer = scheme.New()
 	}
@@ -110,6 +126,9 @@ func Storages(c Config) (map[schema.GroupVersion]map[string]rest.Storage, error)
 			all[k.version] = map[string]rest.Storage{}
 		}
 		maps.Copy(all[k.version], storages)
+	}
+	if core := all[corev1.SchemeGroupVersion]; c.Access.Issuer != nil {
+		core["serviceaccounts/token"] = serviceaccount.NewToken(core, c.Access.Issuer, config.Clock)
 	}
 	all[eventsv1.SchemeGroupVersion] = map[string]rest.Storage{"events": all[corev1.SchemeGroupVersion]["events"]}
 	return all, nil

@@ -31,8 +31,10 @@ func registerDefaults(s *runtime.Scheme) {
 			node.Status.Allocatable = node.Status.Capacity.DeepCopy()
 		}
 	})
+	registerAdmissionDefaults(s)
 	addDefaults(s, setNamespaceDefaults)
 	addDefaults(s, setSecretDefaults)
+	registerAccessDefaults(s)
 	addDefaults(s, func(class *schedulingv1.PriorityClass) {
 		if class.PreemptionPolicy == nil {
 			class.PreemptionPolicy = new(corev1.PreemptLowerPriority)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,12 @@ func served() []schema.GroupVersionKind {
 		corev1.SchemeGroupVersion: {
 			"Binding", "ConfigMap", "Event", "Namespace", "Node", "Pod", "Secret", "ServiceAccount",
 			"ConfigMapList", "EventList", "NamespaceList", "NodeList", "PodList", "SecretList", "ServiceAccountList",
+		},
+		admissionregistrationv1.SchemeGroupVersion: {
+			"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
+			"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
+			"MutatingAdmissionPolicyList", "MutatingAdmissionPolicyBindingList", "MutatingWebhookConfigurationList",
+			"ValidatingAdmissionPolicyList", "ValidatingAdmissionPolicyBindingList", "ValidatingWebhookConfigurationList",
 		},
 		batchv1.SchemeGroupVersion:            {"Job", "JobList"},
 		coordinationv1.SchemeGroupVersion:     {"Lease", "LeaseList"},

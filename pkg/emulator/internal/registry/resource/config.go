@@ -22,6 +22,11 @@ type Config struct {
 	Gates features.Gates
 	// Clock tells the ages in tables and the times that strategies write.
 	Clock clock.PassiveClock
+	// Access says who may do what.
+	Access Access
+	// AdmissionChanged is told of each write of a kind that configures admission: by the name of the resource, once it is
+	// stored and before the client has its answer. Nil for nobody.
+	AdmissionChanged func(resource string)
 	// Logs has what containers write; nil if nobody does.
 	Logs LogSource
 }

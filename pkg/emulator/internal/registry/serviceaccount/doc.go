@@ -1,3 +1,3 @@
-// Package serviceaccount serves core/v1 ServiceAccounts, without their tokens: nothing in the emulator issues any.
-// [New] is its entry point.
+// Package serviceaccount serves core/v1 ServiceAccounts, and makes their tokens. [New] is its entry point, and [NewToken]
+// that for serviceaccounts/token.
 package serviceaccount
