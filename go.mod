@@ -22,6 +22,7 @@ require (
 	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // the wire format of API objects, in tests of the generated code
 	k8s.io/api v0.37.2 // the types of the APIs that are served
+	k8s.io/apiextensions-apiserver v0.37.2 // custom resources: their definitions, controllers and handlers are the real ones
 	k8s.io/apimachinery v0.37.2 // what every API object is made of
 	k8s.io/apiserver v0.37.2 // the API server: handlers, registry and storage are the real ones
 	k8s.io/client-go v0.37.2 // clients, informers, work queues, leader election

@@ -32,6 +32,7 @@ type options struct {
 	podDuration time.Duration
 	runtime     string
 	jobParity   bool
+	crds        []string
 }
 
 // What containers run in.
@@ -55,6 +56,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.IntVar(&opts.nodes, "nodes", 3, "how many nodes there are; 0 starts neither scheduler nor kubelet")
 	flags.DurationVar(&opts.podDuration, "pod-duration", time.Second, "how long each pod runs before it succeeds")
 	flags.StringVar(&opts.runtime, "runtime", runtimeScript, "script plays the containers; process runs their commands on this machine, isolated from nothing: see kubectl logs")
+	flags.StringArrayVar(&opts.crds, "crd", nil, "file or folder of CustomResourceDefinitions to install; may be given several times")
 	flags.BoolVar(&opts.jobParity, "job-parity", false, "make the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included")
 	flags.Usage = func() {
 		fmt.Fprintf(usage, "Serves a cluster inside this process for kubectl and for controllers in other processes.\n\nUsage: serve [flags]\n\n%s", flags.FlagUsages())
@@ -131,6 +133,7 @@ func (o options) cluster() cluster.Options {
 		RBAC:        o.rbac,
 		Controllers: o.controllers,
 		Parity:      o.jobParity,
+		CRDPaths:    o.crds,
 		Script:      kubelet.Fixed{Duration: o.podDuration},
 	}
 }

@@ -107,6 +107,29 @@ func gangJob() *batchv1.Job {
 	}
 }
 
+func TestInstallsDefinitions(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	const folder = "../../pkg/emulator/testdata/crds/"
+	s := startProgram(t, "--kubeconfig", kubeconfig, "--nodes", "0", "--controllers", "none",
+		"--crd", folder+"kueue.x-k8s.io_topologies.yaml", "--crd", folder+"kueue.x-k8s.io_resourceflavors.yaml")
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	resources, err := kubernetes.NewForConfigOrDie(cfg).Discovery().ServerResourcesForGroupVersion("kueue.x-k8s.io/v1beta2")
+	require.NoError(t, err)
+	var names []string
+	for _, resource := range resources.APIResources {
+		names = append(names, resource.Name)
+	}
+	assert.Subset(t, names, []string{"topologies", "resourceflavors"})
+	code, _ := s.stop()
+	assert.Equal(t, exitStopped, code)
+
+	var stderr bytes.Buffer
+	assert.Equal(t, exitFailed, run(t.Context(), []string{"--crd", "no-such-file"}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "no-such-file")
+}
+
 func TestWithoutControllersAndNodesNothingMoves(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")

@@ -35,6 +35,8 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	server, err := emulator.Start(ctx, emulator.Options{
 		Gates: opts.Gates, Token: opts.Token, Tokens: opts.Tokens, RBAC: opts.RBAC, DisabledControllers: opts.disabled(),
 		Logs: logs.source(opts.Nodes), TolerationSeconds: opts.TolerationSeconds,
+		CRDs: opts.CRDs, CRDPaths: opts.CRDPaths,
+		WrapHandler: opts.WrapHandler,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting API server: %w", err)

@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/controller/nodelifecycle"
@@ -29,6 +31,11 @@ type Options struct {
 	// Token is the bearer token of a cluster administrator. Default: a random one.
 	Token string
 
+	// CRDs are CustomResourceDefinitions to install, and CRDPaths are files and folders to read more from: see
+	// emulator.Options. Default: none.
+	CRDs     []*apiextensionsv1.CustomResourceDefinition
+	CRDPaths []string
+
 	// Tokens names other users by their bearer tokens, and RBAC has roles and bindings decide what they may do, see
 	// emulator.Options. The controllers and the nodes of the cluster act as the administrator. Default: no other user,
 	// and no RBAC.
@@ -48,6 +55,10 @@ type Options struct {
 	// Runtime is what containers run in. Default: they are played by the script. kubelet.Processes runs their commands on
 	// this machine, and isolates nothing.
 	Runtime kubelet.Runtime
+
+	// WrapHandler, if set, returns what takes the server's place for every request, those of the cluster's own parts
+	// included; see emulator.Options. Default: the server itself.
+	WrapHandler func(http.Handler) http.Handler
 
 	// Job tunes the Job controller. Its Gates, Parity and Metrics are taken from above, and its SyncDelay is
 	// [DefaultJobSyncDelay] unless set here or under Parity.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -18,6 +19,51 @@ func BenchmarkStart(b *testing.B) {
 		server, err := emulator.Start(b.Context(), emulator.Options{})
 		require.NoError(b, err)
 		server.Stop()
+	}
+}
+
+// BenchmarkStartWithCRDs is a start that has definitions to install: a small one, three of Kueue.
+func BenchmarkStartWithCRDs(b *testing.B) {
+	read, err := emulator.ReadCRDs(kueue)
+	require.NoError(b, err)
+	for name, crds := range map[string][]*apiextensionsv1.CustomResourceDefinition{"small": {makeCRD()}, "kueue": read} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				server, err := emulator.Start(b.Context(), emulator.Options{CRDs: crds})
+				require.NoError(b, err)
+				server.Stop()
+			}
+		})
+	}
+}
+
+// BenchmarkFirstCustomResource measures from the call that creates a definition until the first of its objects is made,
+// on a server that has had none before.
+func BenchmarkFirstCustomResource(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		server, err := emulator.Start(b.Context(), emulator.Options{})
+		require.NoError(b, err)
+		client := custom(b, server.Config())
+		b.StartTimer()
+		createCRD(b, server.Config(), makeCRD())
+		_, err = createWidget(b.Context(), client, "w", map[string]any{"size": int64(1)})
+		require.NoError(b, err)
+		b.StopTimer()
+		server.Stop()
+		b.StartTimer()
+	}
+}
+
+// BenchmarkCreateCustomResource is what one more object costs.
+func BenchmarkCreateCustomResource(b *testing.B) {
+	server := start(b, emulator.Options{CRDs: []*apiextensionsv1.CustomResourceDefinition{makeCRD()}})
+	client := custom(b, server.Config()).Resource(widgets).Namespace("default")
+	for b.Loop() {
+		widget := makeWidget("", map[string]any{"size": int64(1)})
+		widget.SetGenerateName("w")
+		_, err := client.Create(b.Context(), widget, metav1.CreateOptions{})
+		require.NoError(b, err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package emulator
 
 import (
-	"net/http"
-
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -10,6 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/rest"
 
+	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
 )
 
@@ -50,8 +49,16 @@ func newGenericConfig(options Options, getter restOptions, admit admission.Inter
 	return config
 }
 
-// newGenericServer makes the library's server. What it does not serve is a plain 404, as from a kube-apiserver.
-func newGenericServer(config *genericapiserver.RecommendedConfig) (*genericapiserver.GenericAPIServer, error) {
-	nothing := genericapiserver.NewEmptyDelegateWithCustomHandler(http.NotFoundHandler())
-	return config.Complete().New(serverName, nothing)
+// newGenericServer makes the library's server. What it does not serve is for custom resources.
+func newGenericServer(config *genericapiserver.RecommendedConfig, custom *crds.Server) (*genericapiserver.GenericAPIServer, error) {
+	return config.Complete().New(serverName, delegate{genericapiserver.NewEmptyDelegateWithCustomHandler(custom), custom})
 }
+
+// delegate is the library's, with the paths of custom resources in the list at /.
+type delegate struct {
+	genericapiserver.DelegationTarget
+	custom *crds.Server
+}
+
+// ListedPaths implements genericapiserver.DelegationTarget.
+func (d delegate) ListedPaths() []string { return d.custom.Paths() }

@@ -9,11 +9,13 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericapi "k8s.io/apiserver/pkg/endpoints"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/gc"
 	"github.com/musterkube/muster/pkg/emulator/internal/namespace"
 	"github.com/musterkube/muster/pkg/emulator/internal/objects"
@@ -100,7 +102,7 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 		if err != nil {
 			return err
 		}
-		collector, err := gc.New(s.Config(), mapper)
+		collector, err := gc.New(s.Config(), customMapper{RESTMapper: mapper, crds: s.crds, ctx: ctx})
 		if err != nil {
 			return err
 		}
@@ -109,7 +111,9 @@ func (s *Server) startControllers(ctx context.Context, options Options, served s
 	}
 	if !slices.Contains(options.DisabledControllers, ControllerNamespace) {
 		resources := deletable(served)
-		controller, err := namespace.New(s.Config(), func() []schema.GroupVersionResource { return resources })
+		controller, err := namespace.New(s.Config(), func(ctx context.Context) ([]schema.GroupVersionResource, error) {
+			return withCustom(ctx, s.crds, resources)
+		})
 		if err != nil {
 			return err
 		}
@@ -133,7 +137,7 @@ func newMapper(served storages, sch *scheme.Scheme) (meta.RESTMapper, error) {
 			if !ok || strings.Contains(name, "/") {
 				continue
 			}
-			kind, err := genericapi.GetResourceKind(version, storage, sch)
+			kind, err := genericapi.GetResourceKind(version, storage, typer(version, sch))
 			if err != nil {
 				return nil, fmt.Errorf("finding the kind of %s: %w", version.WithResource(name), err)
 			}
@@ -149,6 +153,14 @@ func newMapper(served storages, sch *scheme.Scheme) (meta.RESTMapper, error) {
 		}
 	}
 	return mapper, nil
+}
+
+// typer knows the types of a version. Custom resource definitions have a scheme of their own.
+func typer(version schema.GroupVersion, sch *scheme.Scheme) runtime.ObjectTyper {
+	if version == crds.Version {
+		return crds.Scheme()
+	}
+	return sch
 }
 
 // deletable returns the resources in namespaces that can be listed and deleted. Of two that share a storage, such as

@@ -140,8 +140,9 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		"clusterrolebindings.rbac.authorization.k8s.io/v1": both(crud(clusterBindings, &rbacv1.ClusterRoleBinding{
 			ObjectMeta: objectMeta(name), RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"},
 		}), gone(clusterBindings, name)),
-		"podgroups.scheduling.k8s.io/v1alpha2": both(crud(podGroups, makePodGroup(name)), gone(podGroups, name)),
-		"workloads.scheduling.k8s.io/v1alpha2": both(crud(workloads, makeWorkload(name)), gone(workloads, name)),
+		"podgroups.scheduling.k8s.io/v1alpha2":              both(crud(podGroups, makePodGroup(name)), gone(podGroups, name)),
+		"workloads.scheduling.k8s.io/v1alpha2":              both(crud(workloads, makeWorkload(name)), gone(workloads, name)),
+		"customresourcedefinitions.apiextensions.k8s.io/v1": func(t *testing.T) { lifeOfADefinition(t, config) },
 	}, client)
 }
 

@@ -55,6 +55,10 @@ const (
 
 func wantResources() map[string]described {
 	return map[string]described{
+		"apiextensions.k8s.io/v1 customresourcedefinitions": {Singular: "customresourcedefinition", Kind: "CustomResourceDefinition",
+			Short: []string{"crd", "crds"}, Categories: []string{"api-extensions"}, Verbs: allVerbs},
+		"apiextensions.k8s.io/v1 customresourcedefinitions/status": {Kind: "CustomResourceDefinition", Verbs: statusVerbs},
+
 		"v1 bindings":              {Singular: "binding", Namespaced: true, Kind: "Binding", Verbs: "create"},
 		"v1 configmaps":            {Singular: "configmap", Namespaced: true, Kind: "ConfigMap", Short: []string{"cm"}, Verbs: allVerbs},
 		"v1 events":                {Singular: "event", Namespaced: true, Kind: "Event", Short: []string{"ev"}, Verbs: allVerbs},
@@ -181,7 +185,7 @@ func TestDiscoveryOrder(t *testing.T) {
 			}
 			assert.Equal(t, []string{
 				"v1", "apps/v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "autoscaling/v2", "batch/v1",
-				"networking.k8s.io/v1", "policy/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1",
+				"networking.k8s.io/v1", "policy/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1",
 				"scheduling.k8s.io/v1", "scheduling.k8s.io/v1alpha2", "coordination.k8s.io/v1", "node.k8s.io/v1", "discovery.k8s.io/v1", "resource.k8s.io/v1",
 			}, got)
 		})

@@ -34,6 +34,13 @@
 // resource version that is remembered, and watch lists; discovery in both forms, OpenAPI 2 and 3, /version and the health
 // endpoints; impersonation. A new server has the four system namespaces and the two system priority classes.
 //
+// Custom resources, by k8s.io/apiextensions-apiserver: CustomResourceDefinitions that a client creates, or that
+// [Options].CRDs and [Options].CRDPaths name, with structural schemas, defaults, CEL rules, several versions and their
+// conversion by webhooks, status and scale, columns and selectable fields, in discovery and in both OpenAPI
+// documents. Objects can be made, and are found in discovery, from the moment that a client sees their definition
+// established, some milliseconds after its creation: the two seconds that a kube-apiserver waits before the first are for
+// the sake of other servers. Garbage collection, the emptying of Namespaces and admission are for them as for any kind.
+//
 // # Who may do what
 //
 // The administrator, whose configuration [Server.Config] is, may do everything. [Options].Tokens names other users, and
@@ -80,13 +87,14 @@
 //   - Anonymous requests beyond the health endpoints; client certificates; tokens in Secrets; ServiceAccounts and their
 //     tokens put into pods; the document of the key that tokens are signed with (/openid/v1/jwks); the Node authorizer
 //     and the admission plugin NodeRestriction.
-//   - Other resources, custom ones included; the proxy, exec,
-//     attach and port-forward of pods; audit logs, metrics, priority and fairness.
+//   - Other built-in resources; the proxy, exec, attach and port-forward of pods; audit logs, metrics, priority and
+//     fairness.
 //   - Of the kinds that are only stored: admission (LimitRanger, ResourceQuota, the plugins for storage and ingress classes and
 //     for protecting volumes in use), the checks of volume sources, of CEL expressions and of metrics, the second address
 //     family of Services, the Service and Endpoints named kubernetes, services/proxy, pods/resize, and autoscaling/v1 but for
 //     Scales. Where a message shows part of an object, its fields have the names of the API rather than those of the Go types
 //     within Kubernetes.
+//   - Custom resources in groups that the server has kinds of its own in. A kube-apiserver does not serve them either.
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
 //     kube-apiserver goes on trying an eviction whose preconditions fail, and what it forgets as it compacts: versions that
 //     would be too old there may be known here.
@@ -115,11 +123,13 @@
 // What the server logs goes to [Options].Logger, and nowhere by default. The libraries below have some messages that take
 // no logger and go to klog: an answer of 500, a panic, a watch of what was compacted, a query that cannot be parsed, and some
 // that follow from an ordinary Stop, such as of a watch that was cut off. These are examples, not a full list, and only
-// klog's own settings quiet them.
+// klog's own settings quiet them. The controllers of CustomResourceDefinitions say there that they start and stop.
 //
 // # Cost
 //
 // A start takes some ten milliseconds (twice that with RBAC, for the default policy), and an idle server no goroutine but
-// those of its controllers. Schemas are built when they are first needed and kept for the process: the first write waits
-// some 15 ms for them, the first request for /openapi some 100 ms.
+// those of its controllers. What looks after CustomResourceDefinitions, some sixty goroutines, starts with the first of
+// them: it takes some ten milliseconds more, and each definition as long as the check of its schema does, a few
+// milliseconds or, for one with a whole pod in it, some hundred. Schemas are built when they are first needed and kept for
+// the process: the first write waits some 15 ms for them, the first request for /openapi some 100 ms.
 package emulator

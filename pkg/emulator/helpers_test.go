@@ -130,7 +130,7 @@ func stacks() []string {
 	buffer = buffer[:runtime.Stack(buffer, true)]
 	var found []string
 	for stack := range strings.SplitSeq(string(buffer), "\n\n") {
-		for _, code := range []string{"k8s.io/apiserver", "pkg/emulator", "go.etcd.io/etcd", "k8s.io/client-go"} {
+		for _, code := range []string{"k8s.io/apiserver", "k8s.io/apiextensions-apiserver", "pkg/emulator", "go.etcd.io/etcd", "k8s.io/client-go"} {
 			if strings.Contains(stack, code) && !strings.Contains(stack, "testing.tRunner") && !strings.Contains(stack, "emulator_test.stacks") {
 				found = append(found, stack)
 				break

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
@@ -20,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
+	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/discovery"
 	"github.com/musterkube/muster/pkg/emulator/internal/openapi"
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
@@ -48,6 +48,7 @@ type installer struct {
 	server *genericapiserver.GenericAPIServer
 	config *genericapiserver.RecommendedConfig
 	scheme *scheme.Scheme
+	crds   *crds.Server
 }
 
 // installDocuments serves what describes the versions, which are in the order of discovery and have these resources.
@@ -71,7 +72,7 @@ func (i installer) installDocuments(versions []schema.GroupVersion, resources ma
 	if err := i.installDiscovery(legacy, groups); err != nil {
 		return err
 	}
-	if err := openapi.Install(i.server.Handler.GoRestfulContainer.RegisteredWebServices(), i.server.Handler.NonGoRestfulMux); err != nil {
+	if err := openapi.Install(i.server.Handler.GoRestfulContainer.RegisteredWebServices(), i.server.Handler.NonGoRestfulMux, i.customDocuments); err != nil {
 		return err
 	}
 	return nil
@@ -89,14 +90,6 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		GroupVersion:                version,
 		AllServedVersionsByResource: servedVersions(version.Group, served),
 		OptionsExternalVersion:      &schema.GroupVersion{Version: "v1"},
-		Serializer:                  i.scheme.Serializer,
-		ParameterCodec:              i.scheme.ParameterCodec,
-		Typer:                       i.scheme,
-		Creater:                     i.scheme,
-		Convertor:                   hubConvertor{i.scheme},
-		ConvertabilityChecker:       i.scheme,
-		Defaulter:                   i.scheme,
-		UnsafeConvertor:             leanConvertor{runtime.UnsafeObjectConvertor(i.scheme.Scheme)},
 		Namer:                       runtime.Namer(meta.NewAccessor()),
 		TypeConverter:               openapi.TypeConverter(version.Group),
 		EquivalentResourceRegistry:  i.server.EquivalentResourceRegistry,
@@ -105,11 +98,26 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		MinRequestTimeout:           time.Duration(i.config.MinRequestTimeout) * time.Second,
 		MaxRequestBodyBytes:         i.config.MaxRequestBodyBytes,
 	}
+	i.setCodecs(api)
 	resources, _, err := api.InstallREST(i.server.Handler.GoRestfulContainer)
 	if err != nil {
 		return nil, fmt.Errorf("installing %s: %w", version, err)
 	}
 	return resources, nil
+}
+
+// setCodecs sets how the objects of a version are read, written and converted. Custom resource definitions have internal
+// types and a scheme of their own.
+func (i installer) setCodecs(api *genericapi.APIGroupVersion) {
+	types := i.scheme.Scheme
+	api.Serializer, api.ParameterCodec = i.scheme.Serializer, i.scheme.ParameterCodec
+	api.Convertor, api.UnsafeConvertor = hubConvertor{i.scheme}, leanConvertor{runtime.UnsafeObjectConvertor(types)}
+	if api.GroupVersion == crds.Version {
+		types = crds.Scheme()
+		api.Serializer, api.ParameterCodec = crds.Serializer(), metav1.ParameterCodec
+		api.Convertor, api.UnsafeConvertor = types, runtime.UnsafeObjectConvertor(types)
+	}
+	api.Typer, api.Creater, api.ConvertabilityChecker, api.Defaulter = types, types, types, types
 }
 
 // servedVersions says in which versions each resource of a group is served.
@@ -133,55 +141,55 @@ func servedVersions(group string, served storages) map[string][]string {
 func (i installer) installDiscovery(legacy, groups []discovery.Group) error {
 	container := i.server.Handler.GoRestfulContainer
 	for _, group := range groups {
-		described := describe(group)
-		i.server.DiscoveryGroupManager.AddGroup(described)
-		container.Add(apidiscovery.NewAPIGroupHandler(i.server.Serializer, described).WebService())
+		container.Add(apidiscovery.NewAPIGroupHandler(i.server.Serializer, group.Describe()).WebService())
 	}
-	roots := []struct {
-		path    string
-		plain   http.Handler
-		groups  []discovery.Group
-		answers any
-	}{
-		{legacyRoot, apidiscovery.NewLegacyRootAPIHandler(i.config.DiscoveryAddresses, i.server.Serializer, legacyRoot), legacy, metav1.APIVersions{}},
-		{groupsRoot, i.groupList(), groups, metav1.APIGroupList{}},
+	api, err := discovery.New(legacy, nil)
+	if err != nil {
+		return fmt.Errorf("serving %s: %w", legacyRoot, err)
 	}
-	for _, root := range roots {
-		document, err := discovery.New(root.groups)
-		if err != nil {
-			return fmt.Errorf("serving %s: %w", root.path, err)
-		}
-		wrapped := aggregated.WrapAggregatedDiscoveryToHandler(root.plain, document, document)
-		container.Add(wrapped.GenerateWebService(root.path, root.answers))
+	apis, err := discovery.New(groups, i.customGroups)
+	if err != nil {
+		return fmt.Errorf("serving %s: %w", groupsRoot, err)
 	}
+	plain := apidiscovery.NewLegacyRootAPIHandler(i.config.DiscoveryAddresses, i.server.Serializer, legacyRoot)
+	container.Add(aggregated.WrapAggregatedDiscoveryToHandler(plain, api, api).GenerateWebService(legacyRoot, metav1.APIVersions{}))
+	list := i.groupList(apis)
+	container.Add(aggregated.WrapAggregatedDiscoveryToHandler(list, apis, apis).GenerateWebService(groupsRoot, metav1.APIGroupList{}))
 	return nil
+}
+
+// customGroups tells of the groups of custom resources.
+func (i installer) customGroups(r *http.Request) ([]discovery.Group, error) {
+	view, err := i.crds.View(r.Context())
+	if view == nil {
+		return nil, err
+	}
+	return view.Groups, nil
+}
+
+// customDocuments tells of the OpenAPI documents of custom resources.
+func (i installer) customDocuments(r *http.Request) (*openapi.Documents, error) {
+	view, err := i.crds.View(r.Context())
+	if view == nil {
+		return nil, err
+	}
+	return view.Documents, nil
 }
 
 // groupList serves the plain /apis. The library's own handler leaves the version of the list out, for the sake of clients
 // of Kubernetes 1.1; the aggregator of a kube-apiserver, which answers in its place, does not.
-func (i installer) groupList() http.Handler {
+func (i installer) groupList(document *discovery.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}}
-		groups, err := i.server.DiscoveryGroupManager.Groups(r.Context(), r)
+		groups, err := document.Groups(r)
 		if err != nil {
 			responsewriters.InternalError(w, r, err)
 			return
 		}
-		list.Groups = groups
+		for _, group := range groups {
+			list.Groups = append(list.Groups, group.Describe())
+		}
 		responsewriters.WriteObjectNegotiated(i.server.Serializer, negotiation.DefaultEndpointRestrictions, schema.GroupVersion{}, w, r,
 			http.StatusOK, list, false)
 	})
-}
-
-// describe is the plain description of a group.
-func describe(group discovery.Group) metav1.APIGroup {
-	described := metav1.APIGroup{Name: group.Name}
-	for _, version := range group.Versions {
-		described.Versions = append(described.Versions, metav1.GroupVersionForDiscovery{
-			GroupVersion: strings.TrimPrefix(group.Name+"/"+version.Version, "/"),
-			Version:      version.Version,
-		})
-	}
-	described.PreferredVersion = described.Versions[0]
-	return described
 }

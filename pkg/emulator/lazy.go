@@ -47,7 +47,7 @@ func (l *lazyResources) by(i installer) error {
 	l.installer = i
 	for version, resources := range l.served {
 		for name, storage := range resources {
-			kind, err := genericapi.GetResourceKind(version, storage, i.scheme)
+			kind, err := genericapi.GetResourceKind(version, storage, typer(version, i.scheme))
 			if err != nil {
 				return fmt.Errorf("finding the kind of %s: %w", version.WithResource(name), err)
 			}

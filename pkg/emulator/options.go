@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/musterkube/muster/pkg/features"
 )
@@ -73,6 +74,12 @@ type Options struct {
 	// pods/log. The default is nobody, and then reading the log of a container is an error.
 	Logs LogSource
 
+	// CRDs are CustomResourceDefinitions to install, and CRDPaths are files and folders to read more from, as [ReadCRDs]
+	// does. When Start returns they are established and their objects are served. The default is none; clients may create
+	// them at any time.
+	CRDs     []*apiextensionsv1.CustomResourceDefinition
+	CRDPaths []string
+
 	// History bounds what the server remembers beside the present. The default keeps 50,000 changes or 128 MiB of them.
 	History History
 
@@ -93,6 +100,12 @@ type Options struct {
 	// EtcdPrefix is what the keys in etcd begin with, as with --etcd-prefix of a kube-apiserver: servers with
 	// different ones share the cluster but no objects. The default is /registry.
 	EtcdPrefix string
+
+	// WrapHandler, if set, is called once, by Start, with the server as a handler, and returns what takes its place: every
+	// request passes through it, whether it comes by Config, Handler or Listen. It is for watching what is asked and for
+	// answering in the server's place, with an error for instance. A handler that passes another http.ResponseWriter on must
+	// keep its http.Flusher and http.CloseNotifier, or watches fail. The default is the server itself.
+	WrapHandler func(http.Handler) http.Handler
 
 	// Logger gets what the server has to say of requests, at the verbosities of Kubernetes. The default is the logger
 	// in the context of Start (logr.NewContext), and with none there, silence. See the package's documentation on what

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/admission"
+	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
 	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry"
@@ -47,6 +48,7 @@ type Server struct {
 	configured admissionHooks
 	doors      doors
 
+	crds        *crds.Server
 	controllers background
 
 	stop sync.Once
@@ -92,6 +94,9 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 	who.authentication.serve(served)
 	s.release = append(s.release, func() { destroy(served) })
+	if served[crds.Version], err = crds.Storages(definitionOptions{getter}, s.definitionWritten); err != nil {
+		return err
+	}
 	if err := s.openHooks(life, options, served, &s.configured); err != nil {
 		return err
 	}
@@ -104,15 +109,16 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 
 	config := newGenericConfig(options, getter, admit, who, s.requests)
+	s.crds = s.newCustomResources(klog.NewContext(life, options.Logger), config, getter)
 	s.configured.start(klog.NewContext(life, options.Logger), config.Authorization.Authorizer)
 	lazy := newLazyResources(served)
 	config.BuildHandlerChainFunc = lazy.behind(config.BuildHandlerChainFunc)
-	generic, err := newGenericServer(config)
+	generic, err := newGenericServer(config, s.crds)
 	if err != nil {
 		return err
 	}
 	s.release = append(s.release, generic.Destroy)
-	if err := lazy.by(installer{server: generic, config: config, scheme: getter.scheme}); err != nil {
+	if err := lazy.by(installer{server: generic, config: config, scheme: getter.scheme, crds: s.crds}); err != nil {
 		return err
 	}
 	if err := bootstrap(klog.NewContext(ctx, options.Logger), options, served); err != nil {
@@ -120,10 +126,17 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 	generic.PrepareRun()
 	s.handler = generic.Handler
+	if options.WrapHandler != nil {
+		s.handler = options.WrapHandler(s.handler)
+	}
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })
 	s.release = append(s.release, func() { s.doors.close(context.WithoutCancel(ctx)) })
-	return s.controllers.begin(func() error { return s.startControllers(life, options, served, getter.scheme, &s.configured) })
+	err = s.controllers.begin(func() error { return s.startControllers(life, options, served, getter.scheme, &s.configured) })
+	if err != nil {
+		return err
+	}
+	return s.installCRDs(ctx, options)
 }
 
 // bootstrap writes what is there from the start.
@@ -158,6 +171,7 @@ func (s *Server) Stop() {
 	}
 	s.stop.Do(func() {
 		s.controllers.stop()
+		s.crds.Stop()
 		if s.transport != nil {
 			s.transport.Refuse()
 		}

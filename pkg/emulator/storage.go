@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/client/v3/kubernetes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/storage/value/encrypt/identity"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
 )
 
@@ -66,6 +68,46 @@ func (o restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Obj
 	}, nil
 }
 
+// definitionOptions tells how to store custom resource definitions.
+type definitionOptions struct{ restOptions }
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (o definitionOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	codec, version := crds.StorageCodec()
+	return o.below(resource, codec, version), nil
+}
+
+// customOptions tells how to store custom resources. The library converts them and checks their schema on the way.
+type customOptions struct{ restOptions }
+
+// GetRESTOptions implements generic.RESTOptionsGetter.
+func (o customOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
+	return o.below(resource, unstructured.UnstructuredJSONScheme, nil), nil
+}
+
+// below stores a resource below the name of its group, as a kube-apiserver does with all that has to do with custom
+// resources.
+func (o restOptions) below(resource schema.GroupResource, codec runtime.Codec, version runtime.GroupVersioner) generic.RESTOptions {
+	config := storagebackend.Config{Prefix: o.prefix, Codec: codec, EncodeVersioner: version}
+	return generic.RESTOptions{
+		StorageConfig:           config.ForResource(resource),
+		Decorator:               o.store,
+		EnableGarbageCollection: true,
+		DeleteCollectionWorkers: 1,
+		ResourcePrefix:          "/" + resource.Group + "/" + resource.Resource,
+	}
+}
+
+// hasDefinitions tells whether any custom resource definition is stored.
+func (o restOptions) hasDefinitions(ctx context.Context) (bool, error) {
+	prefix := o.prefix + "/" + crds.Resource.Group + "/" + crds.Resource.Resource + "/"
+	count, err := o.client.Kubernetes.Count(ctx, prefix, kubernetes.CountOptions{})
+	if err != nil {
+		return false, fmt.Errorf("counting custom resource definitions: %w", err)
+	}
+	return count > 0, nil
+}
+
 // store makes the storage of one resource. There is no watch cache in front of it: it would cost a dozen goroutines a
 // resource and a tenth of a second for each consistent read of one where nothing happens.
 func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePrefix string, _ func(runtime.Object) (string, error),
@@ -77,7 +119,7 @@ func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePre
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the storage of %s: %w", config.GroupResource, err)
 	}
-	if config.GroupResource.Resource == "events" {
+	if config.GroupResource.Resource == "events" && config.GroupResource.Group == "" {
 		return bookmarked{store}, store.Close, nil // a kube-apiserver has no watch cache for them
 	}
 	return watchCacheLike{bookmarked{store}}, store.Close, nil

@@ -22,7 +22,7 @@ type changes struct {
 // watch looks for changes of every kind that the server has, until ctx ends.
 func (c *Cluster) watch(ctx context.Context) *changes {
 	c.t.Helper()
-	client := c.Kube.Discovery()
+	client := c.look.Discovery()
 	_, lists, err := client.ServerGroupsAndResources()
 	if err != nil {
 		c.t.Fatalf("asking for the kinds of objects that there are: %v", err)

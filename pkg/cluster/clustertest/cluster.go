@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/emulator/emulatortest"
 )
 
 // Cluster is a running cluster with the time that it lives in. Its methods fail the test where they cannot do what they
@@ -24,7 +24,9 @@ type Cluster struct {
 	Kube   kubernetes.Interface
 	Muster versioned.Interface
 
-	t       *testing.T
+	// look is the client of this package, whose requests are no part of what happens.
+	look    kubernetes.Interface
+	t       testing.TB
 	virtual bool
 	cancel  context.CancelFunc
 	// run starts what the test has running beside the cluster.
@@ -34,34 +36,41 @@ type Cluster struct {
 	failures []error
 }
 
+// lookAgent is the user agent of what looks whether anything happens.
+const lookAgent = "clustertest"
+
 // start brings a cluster up that ends with the test.
-func start(t *testing.T, options cluster.Options, virtual bool) *Cluster {
-	t.Helper()
+func start(tb testing.TB, options cluster.Options, recorder *emulatortest.Recorder, virtual bool) *Cluster {
+	tb.Helper()
 	if options.Job.SyncDelay == 0 && !options.Parity {
 		options.Job.SyncDelay = time.Nanosecond
 	}
-	// The test's own cleanup functions, which run first, find the cluster working. Its parts have nothing to say.
-	ctx := klog.NewContext(context.WithoutCancel(t.Context()), logr.Discard())
+	options.WrapHandler = recorder.Before(options.WrapHandler)
+	// The test's own cleanup functions, which run first, find the cluster working.
+	ctx := klog.NewContext(context.WithoutCancel(tb.Context()), emulatortest.Logger(tb))
 	started, err := cluster.Start(ctx, options)
 	if err != nil {
-		t.Fatalf("starting the cluster: %v", err)
+		tb.Fatalf("starting the cluster: %v", err)
 	}
-	t.Cleanup(started.Stop)
-	c := &Cluster{Cluster: started, t: t, virtual: virtual}
+	tb.Cleanup(started.Stop)
+	c := &Cluster{Cluster: started, t: tb, virtual: virtual}
 	if c.Kube, err = kubernetes.NewForConfig(started.Config()); err != nil {
-		t.Fatalf("making a client: %v", err)
+		tb.Fatalf("making a client: %v", err)
+	}
+	looks := started.Config()
+	looks.UserAgent = lookAgent
+	if c.look, err = kubernetes.NewForConfig(looks); err != nil {
+		tb.Fatalf("making a client: %v", err)
 	}
 	if c.Muster, err = versioned.NewForConfig(started.Config()); err != nil {
-		t.Fatalf("making a client: %v", err)
+		tb.Fatalf("making a client: %v", err)
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
 	var running sync.WaitGroup
 	c.run = func(run func(context.Context) error) { running.Go(func() { c.note(ctx, run(ctx)) }) }
-	t.Cleanup(func() { c.end(&running) })
-	if virtual {
-		c.run(c.watchHorizon)
-	}
-	c.Settle() // the nodes are ready
+	tb.Cleanup(func() { recorder.Report(tb) }) // of what goes wrong at the end
+	tb.Cleanup(func() { c.end(&running) })
+	tb.Cleanup(func() { recorder.Report(tb) })
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -21,6 +22,8 @@ import (
 	"github.com/musterkube/muster/pkg/cluster"
 	"github.com/musterkube/muster/pkg/cluster/clustertest"
 	"github.com/musterkube/muster/pkg/kubelet"
+	"github.com/musterkube/muster/pkg/testing/expect"
+	"github.com/musterkube/muster/pkg/testing/wrappers"
 )
 
 func TestSettleTakesNoTime(t *testing.T) {
@@ -131,6 +134,13 @@ var failures = map[string]struct {
 		func(_ *testing.T, c *clustertest.Cluster) { c.Until(time.Hour, "peace", func() bool { return false }) },
 		"peace did not come to pass within 1h0m0s",
 	},
+	"an object that never is as it should be": {
+		func(t *testing.T, c *clustertest.Cluster) {
+			createJob(t, c, newJob(0))
+			clustertest.UntilIs(c, time.Hour, c.Kube.BatchV1().Jobs("default"), "work", expect.JobIs("Failed"))
+		},
+		"that work should be Failed did not come to pass within 1h0m0s",
+	},
 	"a controller that fails": {
 		func(_ *testing.T, c *clustertest.Cluster) {
 			c.Go(func(context.Context) error { return errors.New("out of luck") })
@@ -172,6 +182,29 @@ var failures = map[string]struct {
 
 func leftBehind() { <-make(chan int) }
 
+// TestStart has a cluster in real time, for a process that connects to it.
+func TestStart(t *testing.T) {
+	c := clustertest.Start(t, cluster.Options{Nodes: 1})
+	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	createJob(t, c, newJob(0))
+	assert.True(t, batch.HasCondition(c.UntilFinished("work", time.Minute), "Complete"))
+}
+
+func TestUntilIs(t *testing.T) {
+	options := cluster.Options{Nodes: 1, Script: kubelet.Fixed{Duration: time.Hour}}
+	clustertest.Run(t, options, func(t *testing.T, c *clustertest.Cluster) {
+		began, jobs := c.Now(), c.Kube.BatchV1().Jobs("default")
+		createJob(t, c, wrappers.MakeJob("work", "default").TTL(time.Minute).Obj())
+		assert.Equal(t, "work", clustertest.UntilIs(c, time.Minute, jobs, "work", expect.JobActive(1)).Name)
+		assert.Equal(t, began, c.Now())
+		assert.EqualValues(t, 1, clustertest.UntilIs(c, 2*time.Hour, jobs, "work", expect.JobIs("Complete")).Status.Succeeded)
+		assert.Equal(t, time.Hour, c.Now().Sub(began))
+		assert.Nil(t, clustertest.UntilIs(c, time.Hour, jobs, "work", expect.Gone[*batchv1.Job]()))
+		assert.Equal(t, time.Hour+time.Minute, c.Now().Sub(began))
+	})
+}
+
 // TestFailuresAreReadable runs this package's tests again, those that fail.
 func TestFailuresAreReadable(t *testing.T) {
 	const variable = "CLUSTERTEST_FAILURE"
@@ -189,6 +222,7 @@ func TestFailuresAreReadable(t *testing.T) {
 			output, err := command.CombinedOutput()
 			require.Error(t, err, "the test has not failed")
 			assert.Contains(t, string(output), tc.want)
+			assert.Regexp(t, `The last of \d+ requests to the API server`, string(output))
 			assert.NotContains(t, string(output), "panic:")
 			assert.Contains(t, string(output), "--- FAIL: TestFailuresAreReadable")
 			if testing.Verbose() {

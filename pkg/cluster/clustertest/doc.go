@@ -32,14 +32,22 @@
 // take their clients from [Cluster.Config], which opens no socket, and their time from package time or
 // k8s.io/utils/clock.RealClock, and have to end with the context that [Cluster.Go] hands them. A goroutine that waits for a
 // socket, a file or another process stops the clock for as long; one that is left at the end is a failure that says where
-// it is.
+// it is. The same goes for channels that were made outside the bubble: what a test shares with a script or a handler it
+// makes inside, or guards by a mutex.
 //
-// # The same test on a real clock
+// # In real time
 //
 // [RunOnRealClock] runs the same function without a bubble, to see whether a controller depends on what virtual time
-// guarantees. Times are then as exact as the machine.
+// guarantees. Times are then as exact as the machine. [Start] starts a cluster for a test that cannot live in a bubble, such
+// as one with other processes.
+//
+// # When a test fails
+//
+// Its log has what the cluster's parts have logged, and the last requests to the server: who asked for what, and how it was
+// answered; see pkg/emulator/emulatortest. A test that waits for ever fails with the goroutines that wait.
 //
 // # What it does not do
 //
-// It brings no assertions, fixtures or ways of writing tests. Objects are made through the clients.
+// Objects are made through the clients; pkg/testing/wrappers makes short work of them. pkg/testing/expect has conditions of
+// single objects to wait for, with [UntilIs] in virtual time.
 package clustertest

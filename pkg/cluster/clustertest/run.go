@@ -12,6 +12,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/emulator/emulatortest"
 )
 
 // Run runs a test on a cluster in virtual time. The t and the c that the test gets are those of the bubble, and are not
@@ -28,9 +29,13 @@ import (
 func Run(t *testing.T, options cluster.Options, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
 	doNotSlowDownErrors()
-	defer reportDeadlock(t)
+	recorder := emulatortest.NewRecorder(lookAgent)
+	defer reportDeadlock(t, recorder)
 	synctest.Test(t, func(t *testing.T) {
-		test(t, start(t, options, true))
+		c := start(t, options, recorder, true)
+		c.run(c.watchHorizon)
+		c.Settle() // the nodes are ready
+		test(t, c)
 	})
 }
 
@@ -40,8 +45,17 @@ func RunOnRealClock(t *testing.T, options cluster.Options, test func(t *testing.
 	t.Helper()
 	// A test of its own, as in a bubble, so that the cluster ends with it and not with the caller's.
 	t.Run("on a real clock", func(t *testing.T) {
-		test(t, start(t, options, false))
+		c := Start(t, options)
+		c.Settle() // as in a bubble
+		test(t, c)
 	})
+}
+
+// Start starts a cluster in real time that ends with the test, after the test's own cleanup functions, and before that what
+// was given to [Cluster.Go]. It is for tests that need sockets or other processes; with [Run] nothing has to be waited for.
+func Start(tb testing.TB, options cluster.Options) *Cluster {
+	tb.Helper()
+	return start(tb, options, emulatortest.NewRecorder(lookAgent), false)
 }
 
 // doNotSlowDownErrors takes away the handler of errors that sleeps. Error handlers are a variable of the library's that
@@ -54,7 +68,7 @@ var doNotSlowDownErrors = sync.OnceFunc(func() {
 
 // reportDeadlock is to be deferred round a bubble. It turns the panic over goroutines that wait for ever into a failure of
 // the test that names them, so that the process's other tests go on.
-func reportDeadlock(t *testing.T) {
+func reportDeadlock(t *testing.T, recorder *emulatortest.Recorder) {
 	t.Helper()
 	cause := recover()
 	if cause == nil {
@@ -69,6 +83,7 @@ func reportDeadlock(t *testing.T) {
 		explanation = "goroutines are left after the end of the test"
 	}
 	t.Errorf("%s (%v). In bubbles there are:\n\n%s", explanation, err, bubbled(stacks()))
+	recorder.Report(t) // unless the test has come to its end, and done it there
 }
 
 // stacks returns what all goroutines are doing.

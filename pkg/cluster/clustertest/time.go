@@ -2,11 +2,15 @@ package clustertest
 
 import (
 	"context"
+	"fmt"
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/testing/expect"
 )
 
 const (
@@ -64,7 +68,7 @@ func (c *Cluster) sleep(d time.Duration) {
 // revision is a text that is another after every write.
 func (c *Cluster) revision() string {
 	c.t.Helper()
-	list, err := c.Kube.CoreV1().Namespaces().List(c.t.Context(), metav1.ListOptions{Limit: 1})
+	list, err := c.look.CoreV1().Namespaces().List(c.t.Context(), metav1.ListOptions{Limit: 1})
 	if err != nil {
 		c.t.Fatalf("asking for the revision of the store: %v", err)
 	}
@@ -90,6 +94,12 @@ func (c *Cluster) AdvanceTo(at time.Time) {
 // the API. If it does not hold within the limit, the test fails: "<what> did not come to pass".
 func (c *Cluster) Until(limit time.Duration, what string, holds func() bool) time.Duration {
 	c.t.Helper()
+	return c.until(limit, what, holds, func() string { return "" })
+}
+
+// until is Until with something to say, before that, of what was last seen.
+func (c *Cluster) until(limit time.Duration, what string, holds func() bool, seen func() string) time.Duration {
+	c.t.Helper()
 	began := c.Now()
 	ctx, cancel := context.WithCancel(c.t.Context())
 	changes := c.watch(ctx)
@@ -103,7 +113,7 @@ func (c *Cluster) Until(limit time.Duration, what string, holds func() bool) tim
 			return c.Now().Sub(began)
 		}
 		if late {
-			c.t.Fatalf("%s did not come to pass within %v", what, limit)
+			c.t.Fatalf("%s%s did not come to pass within %v", seen(), what, limit)
 		}
 		select {
 		case <-changes.seen:
@@ -112,4 +122,39 @@ func (c *Cluster) Until(limit time.Duration, what string, holds func() bool) tim
 			late = true
 		}
 	}
+}
+
+// UntilIs lets time pass until an object meets a condition of pkg/testing/expect and everything has happened that follows
+// from it at once, and returns the object as it then is, or nil if it is gone. If the condition does not hold within the
+// limit, the test fails, and shows the object as it was last seen.
+//
+//	group := clustertest.UntilIs(c, time.Hour, c.Muster.SchedulingV1alpha2().PodGroups("default"), "workers", expect.PodGroupScheduled())
+//
+// A condition that holds for less than an instant is not seen, as with [Cluster.Until].
+func UntilIs[T expect.Object](c *Cluster, limit time.Duration, client expect.Client[T], name string, condition expect.Condition[T]) T {
+	c.t.Helper()
+	var last T
+	exists := false
+	holds := func() bool {
+		object, err := client.Get(c.t.Context(), name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			c.t.Fatalf("getting %s: %v", name, err)
+		}
+		if exists = err == nil; exists {
+			last = object
+		}
+		return condition.Holds(object, exists)
+	}
+	seen := func() string {
+		if !exists {
+			return fmt.Sprintf("there is no %s: ", name)
+		}
+		return fmt.Sprintf("%s was last seen as\n\n%s\n\n", name, expect.Text(last))
+	}
+	c.until(limit, fmt.Sprintf("that %s should %s", name, condition), holds, seen)
+	if !exists {
+		var none T
+		return none
+	}
+	return last
 }

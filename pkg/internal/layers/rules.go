@@ -57,15 +57,19 @@ func Rules() []Rule {
 		{Floor: 2, Unit: "pkg/batch", May: []string{"pkg/core", "pkg/features"}},
 		{Floor: 2, Unit: "pkg/validation", May: []string{"apis", "generated/validation", "pkg/features", "pkg/internal/metadata"}},
 		{Floor: 2, Unit: "pkg/builder", May: []string{"apis", "pkg/batch"}},
+		{Floor: 2, Unit: "pkg/testing/wrappers", May: []string{"apis", "pkg/builder"}},
 
 		{Floor: 3, Unit: "pkg/controller/*", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/dispatch", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/kubelet", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/scheduler", May: upToFloor2},
+		{Floor: 3, Unit: "pkg/testing/expect", May: upToFloor2},
 
 		{Floor: 4, Unit: "pkg/emulator", May: join(upToFloor2, []string{"pkg/internal/metadata"})},
 		{Floor: 4, Unit: "pkg/faults", May: upToFloor2},
 
+		// Before what it lies below, for tests lean on more.
+		{Floor: 6, Unit: "pkg/cluster/clustertest", May: join(upToFloor5, []string{"pkg/testing/expect"})},
 		{Floor: 5, Unit: "pkg/cluster", May: upToFloor4},
 
 		{Floor: 6, Unit: "examples/*", May: upToFloor5},

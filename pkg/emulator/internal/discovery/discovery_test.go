@@ -32,7 +32,7 @@ func TestDocumentKeepsTheOrderOfGroups(t *testing.T) {
 	h, err := discovery.New([]discovery.Group{
 		{Name: "zebra", Versions: []apidiscoveryv2.APIVersionDiscovery{{Version: "v1"}, {Version: "v1beta1"}}},
 		{Name: "ant", Versions: []apidiscoveryv2.APIVersionDiscovery{{Version: "v1"}}},
-	})
+	}, nil)
 	require.NoError(t, err)
 
 	answer := ask(t, h, "")
@@ -49,7 +49,7 @@ func TestDocumentKeepsTheOrderOfGroups(t *testing.T) {
 }
 
 func TestDocumentIsNotSentTwice(t *testing.T) {
-	h, err := discovery.New([]discovery.Group{{Name: "a"}})
+	h, err := discovery.New([]discovery.Group{{Name: "a"}}, nil)
 	require.NoError(t, err)
 	etag := ask(t, h, "").Header().Get("ETag")
 	require.NotEmpty(t, etag)
@@ -57,7 +57,7 @@ func TestDocumentIsNotSentTwice(t *testing.T) {
 	assert.Equal(t, http.StatusNotModified, again.Code)
 	assert.Empty(t, again.Body.Bytes())
 
-	other, err := discovery.New([]discovery.Group{{Name: "b"}})
+	other, err := discovery.New([]discovery.Group{{Name: "b"}}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusOK, ask(t, other, etag).Code, "another document has another hash")
 }
@@ -86,4 +86,36 @@ func TestSort(t *testing.T) {
 		{Group: "another.example.com", Version: "v1beta1"},
 		{Group: "example.com", Version: "v1"},
 	}, versions)
+}
+
+func TestGroupsThatComeAndGo(t *testing.T) {
+	versions := []apidiscoveryv2.APIVersionDiscovery{{Version: "v1"}}
+	var more []discovery.Group
+	h, err := discovery.New([]discovery.Group{{Name: "batch", Versions: versions}, {Name: "coordination.k8s.io", Versions: versions}},
+		func(*http.Request) ([]discovery.Group, error) { return more, nil })
+	require.NoError(t, err)
+	listed := func() (names []string, etag string) {
+		answer := ask(t, h, "")
+		require.Equal(t, http.StatusOK, answer.Code, answer.Body)
+		var list apidiscoveryv2.APIGroupDiscoveryList
+		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &list))
+		for _, group := range list.Items {
+			names = append(names, group.Name)
+		}
+		return names, answer.Header().Get("ETag")
+	}
+	before, etag := listed()
+	assert.Equal(t, []string{"batch", "coordination.k8s.io"}, before)
+
+	more = []discovery.Group{{Name: "zebra.io", Versions: versions}, {Name: "ant.io", Versions: versions}, {Name: "batch", Versions: versions}}
+	with, other := listed()
+	assert.Equal(t, []string{"batch", "coordination.k8s.io", "ant.io", "zebra.io"}, with, "one that is there already is not added")
+	assert.NotEqual(t, etag, other)
+	_, same := listed()
+	assert.Equal(t, other, same)
+
+	more = nil
+	after, again := listed()
+	assert.Equal(t, before, after)
+	assert.Equal(t, etag, again)
 }

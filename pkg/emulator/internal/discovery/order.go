@@ -22,6 +22,7 @@ var groupPriorities = map[string]int{
 	"rbac.authorization.k8s.io":    17000,
 	"storage.k8s.io":               16800,
 	"admissionregistration.k8s.io": 16700,
+	"apiextensions.k8s.io":         16700,
 	"scheduling.k8s.io":            16600,
 	"coordination.k8s.io":          16500,
 	"node.k8s.io":                  16300,

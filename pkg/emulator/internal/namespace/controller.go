@@ -29,7 +29,7 @@ const (
 type Controller struct {
 	client    kubernetes.Interface
 	metadata  metadata.Interface
-	resources func() []schema.GroupVersionResource
+	resources func(context.Context) ([]schema.GroupVersionResource, error)
 	queue     *work.Queue[string]
 
 	mu sync.Mutex
@@ -43,8 +43,9 @@ type Controller struct {
 
 var _ objects.Handler = (*Controller)(nil)
 
-// New returns a controller that acts through cfg. Resources tells the namespaced resources that can be deleted.
-func New(cfg *rest.Config, resources func() []schema.GroupVersionResource) (*Controller, error) {
+// New returns a controller that acts through cfg. Resources tells the namespaced resources that can be deleted; it is asked
+// each time that a namespace is emptied.
+func New(cfg *rest.Config, resources func(context.Context) ([]schema.GroupVersionResource, error)) (*Controller, error) {
 	cfg = rest.AddUserAgent(rest.CopyConfig(cfg), userAgent)
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

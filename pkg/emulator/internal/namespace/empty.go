@@ -44,8 +44,12 @@ func (c *Controller) deleteContent(ctx context.Context, name string) (remains, e
 	if err := c.deleteResource(ctx, pods, name, &left); err != nil || left.any() {
 		return left, err
 	}
+	resources, err := c.resources(ctx)
+	if err != nil {
+		return left, err
+	}
 	var faults []error
-	for _, resource := range c.resources() {
+	for _, resource := range resources {
 		if resource != pods {
 			faults = append(faults, c.deleteResource(ctx, resource, name, &left))
 		}

@@ -10,6 +10,7 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -27,8 +28,11 @@ import (
 // were written by the other, to whose entries the kinds are unknown. A converter is built when it is first used, once a
 // process.
 func TypeConverter(group string) managedfields.TypeConverter {
-	if group == corev1.GroupName {
+	switch group {
+	case corev1.GroupName:
 		return lazyConverter{coreConverter}
+	case apiextensions.GroupName:
+		return lazyConverter{definitionsConverter}
 	}
 	return lazyConverter{groupsConverter}
 }
@@ -36,13 +40,15 @@ func TypeConverter(group string) managedfields.TypeConverter {
 // coreConverter and groupsConverter are what the first writes pay for.
 var (
 	coreConverter = sync.OnceValues(func() (*quickConverter, error) {
-		return buildConverter(func(kind schema.GroupKind) bool {
-			// Tokens of ServiceAccounts are asked for under /api, reviews of tokens are not.
-			return servedByCore(kind) || kind.Group == authenticationv1.GroupName
+		return buildConverter(func(defined definitionsByName) []string {
+			return models(defined, func(kind schema.GroupKind) bool {
+				// Tokens of ServiceAccounts are asked for under /api, reviews of tokens are not.
+				return servedByCore(kind) || kind.Group == authenticationv1.GroupName
+			})
 		})
 	})
 	groupsConverter = sync.OnceValues(func() (*quickConverter, error) {
-		return buildConverter(servedByGroups)
+		return buildConverter(func(defined definitionsByName) []string { return models(defined, servedByGroups) })
 	})
 )
 
@@ -121,12 +127,15 @@ func (c *quickConverter) objectToTyped(obj runtime.Object, options []typed.Valid
 	return typed.AsTypedUnvalidated(reflected, of.Schema, of.TypeRef), nil
 }
 
-// buildConverter makes the converter of the kinds of some groups.
-func buildConverter(of func(kind schema.GroupKind) bool) (*quickConverter, error) {
+// definitionsByName are the definitions of models.
+type definitionsByName = map[string]common.OpenAPIDefinition
+
+// buildConverter makes the converter of the kinds behind some models.
+func buildConverter(of func(definitionsByName) []string) (*quickConverter, error) {
 	building.Lock()
 	defer building.Unlock()
 	config := configV3()
-	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, models(config.Definitions, of)...)
+	schemas, err := builder3.BuildOpenAPIDefinitionsForResources(config, of(config.Definitions)...)
 	if err != nil {
 		return nil, fmt.Errorf("building the schemas of the kinds: %w", err)
 	}
@@ -139,7 +148,7 @@ func buildConverter(of func(kind schema.GroupKind) bool) (*quickConverter, error
 
 // models lists the models of the kinds of some groups that can be written. Lists and the options of requests cannot; what
 // has no definition is not served.
-func models(defined map[string]common.OpenAPIDefinition, of func(kind schema.GroupKind) bool) []string {
+func models(defined definitionsByName, of func(kind schema.GroupKind) bool) []string {
 	var names []string
 	s := scheme.New()
 	for kind := range s.AllKnownTypes() {

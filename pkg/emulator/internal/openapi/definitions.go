@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	apiextensionsserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
+	apiextensionsopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	"k8s.io/apimachinery/pkg/runtime"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/kube-openapi/pkg/common"
@@ -28,6 +30,12 @@ const (
 // definitions returns a fresh copy of the definitions, without the fields that are newer than Kubernetes 1.36.
 func definitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	all := generated.GetOpenAPIDefinitions(ref)
+	// Those of CustomResourceDefinitions are in the library that has the type.
+	for name, definition := range apiextensionsopenapi.GetOpenAPIDefinitions(ref) {
+		if strings.HasPrefix(name, crdModels) {
+			all[name] = definition
+		}
+	}
 	for _, newer := range scheme.Newer() {
 		if definition, ok := all[newer.Model()]; ok {
 			all[newer.Model()] = without(definition, newer.Names, ref)
@@ -72,7 +80,7 @@ func collectRefs(property *spec.Schema, used map[string]bool) {
 
 // namer is made once; the scheme that it reads does not change.
 var namer = sync.OnceValue(func() *openapinamer.DefinitionNamer {
-	return openapinamer.NewDefinitionNamer(scheme.New().Scheme)
+	return openapinamer.NewDefinitionNamer(scheme.New().Scheme, apiextensionsserver.Scheme)
 })
 
 // definitionName returns the name that a model has in documents, and the kinds that it is the type of. Internal

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -20,22 +21,26 @@ import (
 type documents struct {
 	v2 *handler.OpenAPIService
 	v3 *handler3.OpenAPIService
+	// swagger is the document behind v2, and names are those of the documents behind v3.
+	swagger func() (*spec.Swagger, error)
+	names   map[string]bool
 }
 
 // known has the documents of every set of routes that a server of this process had: few, for only feature gates
 // change what is served.
 var known sync.Map // of fingerprint to func() documents
 
-// Install serves /openapi/v2 and /openapi/v3 on mux for the web services as they are now. It builds nothing yet.
-func Install(webServices []*restful.WebService, mux common.PathHandlerByGroupVersion) error {
+// Install serves /openapi/v2 and /openapi/v3 on mux for the web services as they are now. It builds nothing yet. More, if
+// it is not nil, is asked with each request for documents of what comes and goes.
+func Install(webServices []*restful.WebService, mux common.PathHandlerByGroupVersion, more Source) error {
 	services := withoutHandlers(webServices)
 	made, _ := known.LoadOrStore(fingerprint(services), sync.OnceValue(func() documents { return newDocuments(services) }))
 	shared := made.(func() documents)()
 
-	shared.v2.RegisterOpenAPIVersionedService("/openapi/v2", mux)
-	if err := shared.v3.RegisterOpenAPIV3VersionedService("/openapi/v3", mux); err != nil {
-		return fmt.Errorf("serving /openapi/v3: %w", err)
+	if more == nil {
+		more = func(*http.Request) (*Documents, error) { return nil, nil }
 	}
+	(&merging{shared: shared, more: more, v2: handlerOf(shared.v2)}).register(mux)
 	return nil
 }
 
@@ -44,6 +49,8 @@ func newDocuments(services []service) documents {
 	v3 := sync.OnceValues(func() (map[string]*spec3.OpenAPI, error) { return buildV3(services) })
 
 	d := documents{
+		swagger: v2,
+		names:   map[string]bool{},
 		v2: handler.NewOpenAPIServiceLazy(cached.Func(func() (*spec.Swagger, string, error) {
 			document, err := v2()
 			return document, "v2", err
@@ -51,6 +58,7 @@ func newDocuments(services []service) documents {
 		v3: handler3.NewOpenAPIService(),
 	}
 	for _, s := range services {
+		d.names[s.name()] = true
 		d.v3.UpdateGroupVersionLazy(s.name(), cached.Func(func() (*spec3.OpenAPI, string, error) {
 			all, err := v3()
 			return all[s.name()], s.name(), err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,27 @@ func Handler(handler http.Handler, limit int64) http.Handler {
 		}
 		handler.ServeHTTP(w, r)
 	})
+}
+
+// Plain returns a request that came through [Handler] as it was sent, for handlers that do not call [Follow].
+func Plain(r *http.Request) *http.Request {
+	p := patchFrom(r.Context())
+	if p == nil {
+		return r
+	}
+	r = r.WithContext(context.WithValue(r.Context(), patchKey{}, (*patch)(nil)))
+	r.Body = rejoined{bytes.NewReader(p.body), r.Body}
+	return r
+}
+
+// Fault returns what Kubernetes 1.36 says to a patch that is broken, nil to any other request. Such a patch is refused once
+// the object to patch is there; one to be applied, always.
+func Fault(r *http.Request) (always bool, refused error) {
+	p := patchFrom(r.Context())
+	if p == nil || !p.broken {
+		return false, nil
+	}
+	return p.kind == types.ApplyYAMLPatchType, apierrors.NewBadRequest(p.fault())
 }
 
 // remember reads the patch of a request and returns the request to pass on. What cannot be a patch, or be read, is passed

@@ -1,0 +1,179 @@
+// Command crd-controller runs an API of its own with gangs: a TrainingRun (training.example.com/v1) is a driver and its
+// workers, which get a Workload with two templates and a PodGroup of each, so that the workers start together or not at all.
+// It is built with controller-runtime, and elects a leader among its replicas.
+//
+// What to copy: the type and its definition (api/v1, config/crd.yaml), a controller that never runs finished work again
+// (controller), and its tests, which have a whole cluster in the process, in real and in virtual time (controller/*_test.go).
+//
+// Without flags it shows a run, on a cluster in this process, in which a worker fails once:
+//
+//	cd examples/crd-controller && go run .
+//
+// With --kubeconfig it is the controller of a cluster of yours, which needs config/crd.yaml and serves
+// scheduling.k8s.io/v1alpha2; run.yaml is a run to begin with.
+//
+//	go run . --kubeconfig FILE --lease-namespace default
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	trainingv1 "github.com/musterkube/muster/examples/crd-controller/api/v1"
+	"github.com/musterkube/muster/examples/crd-controller/controller"
+	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/kubelet"
+)
+
+//go:embed config/crd.yaml
+var definition []byte
+
+//go:embed run.yaml
+var sample []byte
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the program without its process. It returns the exit code: 0, 1 for failure, 2 for wrong flags.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var kubeconfig, leaseNamespace, metrics string
+	flags := pflag.NewFlagSet("crd-controller", pflag.ContinueOnError)
+	flags.SetOutput(stdout)
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "the cluster to be the controller of; without it, a show in this process")
+	flags.StringVar(&leaseNamespace, "lease-namespace", "default", "namespace of the Lease that replicas elect their leader by; empty for no election")
+	flags.StringVar(&metrics, "metrics", "", "address to serve metrics on, such as 127.0.0.1:8080 (default: none)")
+	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		fmt.Fprintf(stderr, "crd-controller: %v\n", err)
+		return 2
+	}
+	options := controller.Options{LeaseNamespace: leaseNamespace, Metrics: metrics}
+	err := error(nil)
+	if kubeconfig == "" {
+		err = show(ctx, options, stdout)
+	} else {
+		err = serve(ctx, kubeconfig, options)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "crd-controller: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// serve is the controller of a cluster until ctx ends.
+func serve(ctx context.Context, kubeconfig string, options controller.Options) error {
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return err
+	}
+	options.Logger = klog.Background()
+	ctrl.SetLogger(options.Logger) // for what has no logger of its own
+	manager, err := controller.NewManager(cfg, options)
+	if err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}
+
+// show runs the sample on a cluster in this process, in which the second worker fails once.
+func show(ctx context.Context, options controller.Options, out io.Writer) error {
+	// What the libraries below log is not for those who watch.
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(definition, crd); err != nil {
+		return err
+	}
+	failsOnce := kubelet.ScriptFunc(func(a kubelet.Attempt) kubelet.Outcome {
+		if a.Pod.Labels["training.example.com/member"] == "worker-1" && a.Pod.Labels["training.example.com/attempt"] == "0" {
+			return kubelet.Outcome{ExitCode: 1}
+		}
+		return kubelet.Outcome{Duration: 300 * time.Millisecond}
+	})
+	c, err := cluster.Start(ctx, cluster.Options{Nodes: 2, Script: failsOnce, CRDs: []*apiextensionsv1.CustomResourceDefinition{crd}})
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	manager, err := controller.NewManager(c.Config(), options)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	err = errors.Join(follow(ctx, c.Config(), out), ctx.Err())
+	cancel()
+	return errors.Join(err, <-ended)
+}
+
+// follow creates the sample and prints what becomes of it, until it is finished.
+func follow(ctx context.Context, cfg *rest.Config, out io.Writer) error {
+	scheme, err := controller.NewScheme()
+	if err != nil {
+		return err
+	}
+	runs, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	training := &trainingv1.TrainingRun{}
+	if err := yaml.UnmarshalStrict(sample, training); err != nil {
+		return err
+	}
+	if err := runs.Create(ctx, training); err != nil {
+		return err
+	}
+	changes, err := runs.Watch(ctx, &trainingv1.TrainingRunList{}, client.InNamespace(training.Namespace),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: training.ResourceVersion}})
+	if err != nil {
+		return err
+	}
+	defer changes.Stop()
+	seen, printed := map[string]bool{}, ""
+	for change := range changes.ResultChan() {
+		training, ok := change.Object.(*trainingv1.TrainingRun)
+		if !ok {
+			break
+		}
+		if members := fmt.Sprintf("%+v", training.Status.Members); members != printed && len(training.Status.Members) > 0 {
+			fmt.Fprintf(out, "history: %s\n", members)
+			printed = members
+		}
+		for _, condition := range training.Status.Conditions {
+			if !seen[condition.Type] {
+				fmt.Fprintf(out, "%s: %s: %s\n", training.Name, condition.Type, condition.Message)
+				seen[condition.Type] = true
+			}
+		}
+		if meta.IsStatusConditionTrue(training.Status.Conditions, trainingv1.ConditionComplete) {
+			return nil
+		}
+	}
+	return errors.New("the run has not become Complete")
+}

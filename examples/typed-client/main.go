@@ -1,0 +1,95 @@
+// Command typed-client shows the typed clients of Workloads and PodGroups on any cluster: it asks what is served, starts an
+// informer, applies a Workload and a PodGroup of it with apply configurations, reads them from a lister, applies them again
+// with a change, and takes them away.
+//
+//	go run ./examples/typed-client                                   # the cluster of your kubeconfig, or that of this pod
+//	go run ./examples/typed-client --kubeconfig FILE --context NAME --namespace default
+//	go run ./examples/serve --kubeconfig /tmp/muster                 # a cluster to try it on
+//
+// Where scheduling.k8s.io/v1alpha2 is not served it says what is, and what to do, and exits with 3.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/musterkube/muster/generated/clientset/versioned"
+)
+
+// The exit codes of the program.
+const (
+	exitDone      = 0
+	exitFailed    = 1
+	exitUsage     = 2 // wrong flags
+	exitNotServed = 3 // the cluster does not have the API
+)
+
+// patience is how long the tour may take.
+const patience = 30 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	overrides := &clientcmd.ConfigOverrides{}
+	flags := pflag.NewFlagSet("typed-client", pflag.ContinueOnError)
+	flags.SetOutput(stdout)
+	flags.StringVar(&rules.ExplicitPath, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the ServiceAccount of this pod)")
+	flags.StringVar(&overrides.CurrentContext, "context", "", "context of the kubeconfig (default: its current one)")
+	flags.StringVarP(&overrides.Context.Namespace, "namespace", "n", "", "namespace to work in (default: that of the context)")
+	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
+		return exitDone
+	} else if err != nil || flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "typed-client: wrong arguments: %v %v\nSee typed-client --help.\n", flags.Args(), err)
+		return exitUsage
+	}
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	cfg, err := loader.ClientConfig()
+	if err == nil {
+		var namespace string
+		if namespace, _, err = loader.Namespace(); err == nil {
+			err = visit(ctx, cfg, namespace, stdout)
+		}
+	}
+	var missing *notServedError
+	switch {
+	case errors.As(err, &missing):
+		fmt.Fprintf(stderr, "typed-client: %v\n%s", err, missing.advice())
+		return exitNotServed
+	case err != nil:
+		fmt.Fprintf(stderr, "typed-client: %v\n", err)
+		return exitFailed
+	}
+	return exitDone
+}
+
+// visit asks whether there is anything to see, and goes on the tour.
+func visit(ctx context.Context, cfg *rest.Config, namespace string, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cfg.UserAgent = fieldManager
+	client, err := versioned.NewForConfig(cfg)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if err := checkServed(client.Discovery(), cfg.Host); err != nil {
+		return err
+	}
+	return tour(ctx, client, namespace, out)
+}

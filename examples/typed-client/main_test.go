@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
+	"github.com/musterkube/muster/pkg/features"
+)
+
+// serve starts a cluster and returns a kubeconfig of it. The controllers are there to take finalizers away.
+func serve(t *testing.T, options cluster.Options) (c *clustertest.Cluster, kubeconfig string) {
+	t.Helper()
+	c = clustertest.Start(t, options)
+	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	return c, kubeconfig
+}
+
+func TestTour(t *testing.T) {
+	c, kubeconfig := serve(t, cluster.Options{})
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitDone, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--context", "muster"}, &stdout, &stderr), stderr.String())
+	assert.Regexp(t, `^there are 0 PodGroups in default
+applied default/typed-client-tour, resource version (\d+)
+the informer has seen: added default/typed-client-tour labels="<none>"
+applied default/typed-client-tour, resource version (\d+)
+applied default/typed-client-tour, resource version (\d+)
+the informer has seen: updated default/typed-client-tour labels="team=research"
+the lister has typed-client-tour, a gang of 4
+`, stdout.String())
+	groups, err := c.Muster.SchedulingV1alpha2().Workloads("default").List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, groups.Items)
+}
+
+func TestClusterWithoutTheAPI(t *testing.T) {
+	_, kubeconfig := serve(t, cluster.Options{Gates: features.KubernetesDefaults(), Controllers: []string{}})
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitNotServed, run(t.Context(), []string{"--kubeconfig", kubeconfig}, &stdout, &stderr))
+	assert.Regexp(t, `^typed-client: https://127.0.0.1:\d+ \(Kubernetes v1.36.3.*\) does not serve scheduling.k8s.io/v1alpha2; of scheduling.k8s.io it serves v1\n`, stderr.String())
+	assert.Contains(t, stderr.String(), "--feature-gates=GenericWorkload=true --runtime-config=scheduling.k8s.io/v1alpha2=true")
+	assert.Empty(t, stdout.String())
+}
+
+func TestAdviceKnowsOtherReleases(t *testing.T) {
+	assert.Contains(t, (&notServedError{served: []string{"v1", "v1alpha1"}}).advice(), "Kubernetes 1.35")
+	assert.Contains(t, (&notServedError{served: []string{"v1", "v1alpha3"}}).advice(), "Kubernetes 1.37")
+	assert.ErrorContains(t, &notServedError{host: "h", release: "v1.30.0"}, "of scheduling.k8s.io it serves nothing")
+}
+
+func TestWrongCalls(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want int
+		text string
+	}{
+		"help":                {[]string{"--help"}, exitDone, "--context"},
+		"an argument":         {[]string{"list"}, exitUsage, "wrong arguments: [list]"},
+		"an unknown flag":     {[]string{"--what"}, exitUsage, "unknown flag: --what"},
+		"a file that is none": {[]string{"--kubeconfig", "/none"}, exitFailed, "/none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var output bytes.Buffer
+			assert.Equal(t, tc.want, run(t.Context(), tc.args, &output, &output))
+			assert.Contains(t, output.String(), tc.text)
+		})
+	}
+}
