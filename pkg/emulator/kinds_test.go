@@ -204,9 +204,9 @@ func TestScale(t *testing.T) {
 func TestNamespacesAreEmptiedOfEveryKind(t *testing.T) {
 	server := start(t, emulator.Options{})
 	client := kube(t, server.Config())
-	_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "full"}}, metav1.CreateOptions{})
+	full, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "full"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	watching, err := client.CoreV1().Namespaces().Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=full"})
+	watching, err := client.CoreV1().Namespaces().Watch(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=full", ResourceVersion: full.ResourceVersion})
 	require.NoError(t, err)
 	defer watching.Stop()
 	for name, manifest := range manifests() {
@@ -234,9 +234,10 @@ func TestDependentsOfDeploymentsGo(t *testing.T) {
 	require.NoError(t, err)
 	sets, set := applied(t, server.Config(), "replicasets.apps/v1", manifests()["replicasets.apps/v1"], "default")
 	set.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: created.GetName(), UID: created.GetUID()}})
-	_, err = sets.Create(t.Context(), set, metav1.CreateOptions{})
+	made, err := sets.Create(t.Context(), set, metav1.CreateOptions{})
 	require.NoError(t, err)
-	watching, err := client.AppsV1().ReplicaSets("default").Watch(t.Context(), metav1.ListOptions{})
+	// From a version on, or the watch may begin when the set is gone.
+	watching, err := client.AppsV1().ReplicaSets("default").Watch(t.Context(), metav1.ListOptions{ResourceVersion: made.GetResourceVersion()})
 	require.NoError(t, err)
 	defer watching.Stop()
 	require.NoError(t, owners.Delete(t.Context(), "applied", metav1.DeleteOptions{}))

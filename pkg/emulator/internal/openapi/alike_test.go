@@ -48,7 +48,7 @@ func TestAlikeComparesAsEver(t *testing.T) {
 				func(quantity *resource.Quantity, c randfill.Continue) {
 					*quantity = *resource.NewQuantity(c.Int63n(1000), resource.DecimalSI)
 				},
-				func(fields *metav1.FieldsV1, _ randfill.Continue) { fields.Raw = []byte(`{}`) },
+				func(fields *metav1.FieldsV1, _ randfill.Continue) { fields.SetRawString(`{}`) },
 				func(at *metav1.Time, c randfill.Continue) { *at = metav1.Unix(c.Int63n(1e9), 0) },
 				func(either *intstr.IntOrString, c randfill.Continue) { *either = intstr.FromInt32(c.Int31()) })
 			choose := rand.New(rand.NewPCG(7, 11))
