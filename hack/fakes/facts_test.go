@@ -1,6 +1,8 @@
 package fakes
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -41,6 +43,20 @@ func TestWhatEachDoesAsAClusterDoes(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			each(t, func(t *testing.T, name string, w world) { assert.Equal(t, f.want[name], f.holds(t, w)) })
 		})
+	}
+}
+
+// What the README says of each is what they do.
+func TestTheREADMEHasTheFacts(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	said := map[bool]string{true: "yes", false: "no"}
+	for _, f := range facts() {
+		row := "| " + f.name
+		for _, of := range worlds {
+			row += " | " + said[f.want[of.name]]
+		}
+		assert.Contains(t, string(readme), row+" |\n")
 	}
 }
 
