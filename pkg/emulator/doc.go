@@ -114,7 +114,7 @@
 // The server runs in a testing/synctest bubble with its clients, if all of them are started there: an hour of back-off
 // takes the time of what happens in it. One thing stands in the way, which is global and therefore left to the test: after
 // an error, utilruntime.HandleError of apimachinery sleeps until a moment of the process's clock, which to a bubble is
-// decades away. Leave it its first handler only, before the bubble is opened:
+// decades away. Leave it its first handler only, in TestMain or init, as the variable is read without a lock:
 //
 //	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
 //

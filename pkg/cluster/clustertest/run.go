@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +27,6 @@ import (
 // k8s.io/apimachinery/pkg/util/runtime: that is by the wall clock, from which a bubble's is decades away.
 func Run(t *testing.T, options cluster.Options, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
-	doNotSlowDownErrors()
 	recorder := emulatortest.NewRecorder(lookAgent)
 	defer reportDeadlock(t, recorder)
 	synctest.Test(t, func(t *testing.T) {
@@ -58,13 +56,14 @@ func Start(tb testing.TB, options cluster.Options) *Cluster {
 	return start(tb, options, emulatortest.NewRecorder(lookAgent), false)
 }
 
-// doNotSlowDownErrors takes away the handler of errors that sleeps. Error handlers are a variable of the library's that
-// is read without a lock, so that this is done once and not undone.
-var doNotSlowDownErrors = sync.OnceFunc(func() {
+// Takes away the handler of errors that sleeps until a moment of the process's clock, which a bubble never reaches. Error
+// handlers are a variable of the library's that is read without a lock: only before the first test can it be changed, as
+// what one test leaves running may report an error during the next.
+func init() {
 	if len(utilruntime.ErrorHandlers) == 2 { // nobody has changed them: the second is the one
 		utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
 	}
-})
+}
 
 // reportDeadlock is to be deferred round a bubble. It turns the panic over goroutines that wait for ever into a failure of
 // the test that names them, so that the process's other tests go on.

@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,13 +18,15 @@ import (
 	"github.com/musterkube/muster/pkg/controller/job"
 )
 
+func TestMain(m *testing.M) {
+	// The second of the default handlers sleeps until a moment of the process's own clock, which a bubble never reaches.
+	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
+	os.Exit(m.Run())
+}
+
 // inBubble runs a test in virtual time: hours pass as soon as everything waits for them.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	// The second handler paces errors by the real time of the last one in the process, which never comes in a bubble.
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = handlers[:1]
-	defer func() { utilruntime.ErrorHandlers = handlers }()
 	synctest.Test(t, test)
 }
 
