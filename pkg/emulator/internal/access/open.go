@@ -12,7 +12,8 @@ import (
 )
 
 // NewOpen returns an authorizer without roles: whoever known knows, and the group system:masters, may do everything.
-// Others may ask for health, for the version and, if they are authenticated, for what the server offers.
+// Others may ask for health, for the version and, if they are authenticated, for what the server offers and for what they
+// are and may do themselves.
 func NewOpen(known func(user.Info) bool) Authorizer {
 	a := open{known}
 	return Authorizer{a.authorize, a}
@@ -27,6 +28,12 @@ var (
 	discoveryPaths = []string{"/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*"}
 )
 
+// aboutThemselves are the rules of the role system:basic-user.
+var aboutThemselves = []rbacv1.PolicyRule{
+	{Verbs: []string{"create"}, APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}},
+	{Verbs: []string{"create"}, APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"selfsubjectreviews"}},
+}
+
 // rules returns what somebody may do.
 func (a open) rules(who user.Info) []rbacv1.PolicyRule {
 	if privileged(who) || a.known(who) {
@@ -38,6 +45,7 @@ func (a open) rules(who user.Info) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{{Verbs: []string{"get"}, NonResourceURLs: publicPaths}}
 	if slices.Contains(who.GetGroups(), user.AllAuthenticated) {
 		rules = append(rules, rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: discoveryPaths})
+		rules = append(rules, aboutThemselves...)
 	}
 	return rules
 }

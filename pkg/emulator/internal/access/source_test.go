@@ -177,3 +177,27 @@ func TestOpen(t *testing.T) {
 		})
 	}
 }
+
+func TestOpenToQuestionsAboutOneself(t *testing.T) {
+	by := access.NewOpen(func(user.Info) bool { return false })
+	stranger := &user.DefaultInfo{Name: "x", Groups: []string{user.AllAuthenticated}}
+	for resource, tc := range map[string]struct {
+		group string
+		who   user.Info
+		want  bool
+	}{
+		"selfsubjectaccessreviews":  {"authorization.k8s.io", stranger, true},
+		"selfsubjectrulesreviews":   {"authorization.k8s.io", stranger, true},
+		"selfsubjectreviews":        {"authentication.k8s.io", stranger, true},
+		"subjectaccessreviews":      {"authorization.k8s.io", stranger, false},
+		"localsubjectaccessreviews": {"authorization.k8s.io", &user.DefaultInfo{Name: user.Anonymous}, false},
+	} {
+		t.Run(resource, func(t *testing.T) {
+			decision, _, err := by.Authorize(t.Context(), authorizer.AttributesRecord{
+				User: tc.who, Verb: "create", APIGroup: tc.group, APIVersion: "v1", Resource: resource, ResourceRequest: true,
+			})
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, decision == authorizer.DecisionAllow)
+		})
+	}
+}
