@@ -2,6 +2,7 @@ package podgroupprotection
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -132,6 +133,22 @@ func TestGroupIsReleasedWhenItsDeletionComesLast(t *testing.T) {
 		require.NoError(t, f.scheduling.Tracker().Update(groups, makeGroup("g", Finalizer), "ns"))
 		synctest.Wait()
 		assert.Empty(t, f.finalizers(t, "g"))
+	})
+}
+
+func TestPodsAreWatchedFromTheFirstPodGroupThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		alive := makeGroup("g", Finalizer)
+		alive.DeletionTimestamp = nil
+		f := newFixture(t, []podWrapper{makePod("a").in("g")}, alive)
+		f.start(t)
+		assert.Empty(t, f.kube.Actions())
+
+		groups := schedulingv1alpha2.SchemeGroupVersion.WithResource("podgroups")
+		require.NoError(t, f.scheduling.Tracker().Update(groups, makeGroup("g", Finalizer), "ns"))
+		synctest.Wait()
+		assert.Equal(t, []string{Finalizer}, f.finalizers(t, "g"))
+		assert.True(t, slices.ContainsFunc(f.kube.Actions(), func(action clienttesting.Action) bool { return action.Matches("watch", "pods") }))
 	})
 }
 

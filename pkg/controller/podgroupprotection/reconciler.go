@@ -23,29 +23,38 @@ const podsByGroup = "group"
 // reconciler is one run of a controller: its caches and its queue.
 type reconciler struct {
 	*Controller
-	live         *headcount
-	groups, pods cache.SharedIndexInformer
-	synced       []cache.DoneChecker
-	queue        workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	live   *headcount
+	groups watched
+	// pods are watched from when the first PodGroup waits on. Where none is ever deleted, which is where most pods are,
+	// none is decoded or kept.
+	pods      watched
+	watchPods sync.Once
+	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	// caches are the goroutines that keep the caches up to date.
+	caches sync.WaitGroup
+}
+
+// watched is a kind of object that is watched, with what tells that the controller has heard of the first ones.
+type watched struct {
+	cache.SharedIndexInformer
+	heard cache.DoneChecker
 }
 
 func newReconciler(c *Controller) *reconciler {
 	r := &reconciler{
 		Controller: c,
 		live:       &headcount{kube: c.kube},
-		groups:     schedulinginformers.NewPodGroupInformer(c.scheduling, c.opts.Namespace, 0, nil),
-		pods:       coreinformers.NewPodInformer(c.kube, c.opts.Namespace, 0, cache.Indexers{podsByGroup: indexPod}),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName](),
 			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "podgroupprotection", Clock: c.opts.Clock}),
 	}
-	// This cannot fail on an informer that has not been started.
-	_ = r.pods.SetTransform(trimPod)
-	r.addHandler(r.groups, cache.ResourceEventHandlerFuncs{
+	r.groups = watch(schedulinginformers.NewPodGroupInformer(c.scheduling, c.opts.Namespace, 0, nil), cache.ResourceEventHandlerFuncs{
 		AddFunc:    r.groupSeen,
 		UpdateFunc: func(_, after any) { r.groupSeen(after) },
 	})
-	r.addHandler(r.pods, cache.ResourceEventHandlerFuncs{
+	pods := coreinformers.NewPodInformer(c.kube, c.opts.Namespace, 0, cache.Indexers{podsByGroup: indexPod})
+	_ = pods.SetTransform(trimPod) // cannot fail on an informer that has not been started
+	r.pods = watch(pods, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { r.podSeen(nil, object) },
 		UpdateFunc: r.podSeen,
 		DeleteFunc: func(object any) { r.podSeen(object, nil) },
@@ -53,19 +62,20 @@ func newReconciler(c *Controller) *reconciler {
 	return r
 }
 
-// addHandler cannot fail on an informer that has not been started.
-func (r *reconciler) addHandler(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
+// watch has handler hear of what informer, which has not been started, will tell. That cannot fail on such an informer.
+func watch(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) watched {
+	w := watched{informer, informer.HasSyncedChecker()}
 	if registration, err := informer.AddEventHandler(handler); err == nil {
-		r.synced = append(r.synced, registration.HasSyncedChecker())
+		w.heard = registration.HasSyncedChecker()
 	}
+	return w
 }
 
 // run works until ctx ends and everything has stopped.
 func (r *reconciler) run(ctx context.Context) {
-	var caches, workers sync.WaitGroup
-	caches.Go(func() { r.groups.RunWithContext(ctx) })
-	caches.Go(func() { r.pods.RunWithContext(ctx) })
-	if cache.WaitFor(ctx, "", r.synced...) {
+	var workers sync.WaitGroup
+	r.caches.Go(func() { r.groups.RunWithContext(ctx) })
+	if cache.WaitFor(ctx, "", r.groups.heard) {
 		for range r.opts.Workers {
 			workers.Go(func() { r.work(ctx) })
 		}
@@ -73,7 +83,14 @@ func (r *reconciler) run(ctx context.Context) {
 	<-ctx.Done()
 	r.queue.ShutDown()
 	workers.Wait()
-	caches.Wait()
+	r.caches.Wait()
+}
+
+// knowsPods has pods be watched, if they are not yet, and waits until it is known which there are. It returns false if ctx
+// ends before.
+func (r *reconciler) knowsPods(ctx context.Context) bool {
+	r.watchPods.Do(func() { r.caches.Go(func() { r.pods.RunWithContext(ctx) }) })
+	return cache.WaitFor(ctx, "", r.pods.heard)
 }
 
 // groupSeen queues a PodGroup that waits to be set free.
@@ -134,7 +151,7 @@ func (r *reconciler) reconcile(ctx context.Context, name cache.ObjectName) error
 		return fmt.Errorf("looking up podgroup %s: %w", name, err)
 	}
 	group, ok := object.(*schedulingv1alpha2.PodGroup)
-	if !exists || !ok || !isCandidate(group) {
+	if !exists || !ok || !isCandidate(group) || !r.knowsPods(ctx) {
 		return nil
 	}
 	inUse, err := r.isInUse(ctx, group)
