@@ -30,6 +30,7 @@ func New(c resource.Config) (map[string]rest.Storage, error) {
 	if err != nil {
 		return nil, err
 	}
+	showDeletions(main.Store)
 	status := resource.NewSubresource(main, statusStrategy{rules})
 	bind := &binding{pods: main, clock: c.Clock}
 	return map[string]rest.Storage{
