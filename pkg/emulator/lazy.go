@@ -9,12 +9,15 @@ import (
 	"sync"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericapi "k8s.io/apiserver/pkg/endpoints"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/discovery"
+	"github.com/musterkube/muster/pkg/emulator/internal/patches"
 )
 
 // handlerChain builds what stands before the handler of a server.
@@ -61,6 +64,7 @@ func (l *lazyResources) by(i installer) error {
 // behind returns the chain with the lazy resources behind it, right before the handler.
 func (l *lazyResources) behind(chain handlerChain) handlerChain {
 	return func(handler http.Handler, config *genericapiserver.Config) http.Handler {
+		handler = patches.Simplified(handler, l.kindOf)
 		return chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := l.install(neededBy(r.URL.Path)); err != nil {
 				responsewriters.InternalError(w, r, err)
@@ -69,6 +73,19 @@ func (l *lazyResources) behind(chain handlerChain) handlerChain {
 			handler.ServeHTTP(w, r)
 		}), config)
 	}
+}
+
+// kindOf returns an empty object of the kind that a request is about, nil if it is about none of these resources.
+func (l *lazyResources) kindOf(info *genericapirequest.RequestInfo) runtime.Object {
+	name := info.Resource
+	if info.Subresource != "" {
+		name += "/" + info.Subresource
+	}
+	storage := l.served[schema.GroupVersion{Group: info.APIGroup, Version: info.APIVersion}][name]
+	if storage == nil {
+		return nil
+	}
+	return storage.New()
 }
 
 // neededBy returns the group that a path leads to, documents for those, and false for what is always there.
