@@ -3,8 +3,10 @@ package patches
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -101,8 +103,7 @@ func fieldsMergeAlike(content map[string]any, of reflect.Type) bool {
 
 // fieldNamed returns the field of a struct that has a name in JSON.
 func fieldNamed(name string, of reflect.Type) (reflect.StructField, bool) {
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		tagged, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if tagged == name {
 			return field, true
@@ -133,17 +134,9 @@ func hasNull(value any) bool {
 	case nil:
 		return true
 	case map[string]any:
-		for _, inner := range value {
-			if hasNull(inner) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), hasNull)
 	case []any:
-		for _, inner := range value {
-			if hasNull(inner) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(value, hasNull)
 	}
 	return false
 }

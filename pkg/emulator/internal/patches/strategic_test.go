@@ -78,12 +78,12 @@ func TestStrategicPatchesDoTheSame(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metav1fuzzer.Funcs, seededSource{random}, serializer.NewCodecFactory(runtime.NewScheme()))
 	compared := 0
 	for round := range rounds {
-		make := kinds[round%len(kinds)]
-		before, like := make(), make()
+		empty := kinds[round%len(kinds)]
+		before, like := empty(), empty()
 		fill.Fill(before)
 		fill.Fill(like)
 		body := partOf(t, random, like)
-		if !isStrategic(body, make()) {
+		if !isStrategic(body, empty()) {
 			continue
 		}
 		compared++
@@ -91,9 +91,9 @@ func TestStrategicPatchesDoTheSame(t *testing.T) {
 		require.NoError(t, err)
 		merged, err := jsonpatch.MergePatch(stored, body)
 		require.NoError(t, err)
-		strategic, err := strategicpatch.StrategicMergePatch(stored, body, make())
+		strategic, err := strategicpatch.StrategicMergePatch(stored, body, empty())
 		require.NoError(t, err, "%s", body)
-		want, got := make(), make()
+		want, got := empty(), empty()
 		require.NoError(t, json.Unmarshal(merged, want))
 		require.NoError(t, json.Unmarshal(strategic, got))
 		require.True(t, equality.Semantic.DeepEqual(want, got), "%T: %s\nbefore %s\nmerged %s\nstrategic %s", want, body, stored, merged, strategic)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/utils/clock"
 )
 
 // pause is for how long a pod that has no time to end stays between the write that says that it is being deleted and the
@@ -30,10 +31,10 @@ func (p paused) Delete(ctx context.Context, key string, out runtime.Object, prec
 	validate storage.ValidateObjectFunc, cached runtime.Object, options storage.DeleteOptions,
 ) error {
 	if ctx.Value(http.ServerContextKey) != nil {
-		timer := time.NewTimer(pause)
+		timer := clock.RealClock{}.NewTimer(pause) // whatever the clock of the server: clients behind a socket are not on it
 		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-timer.C():
 		case <-ctx.Done(): // the storage says so
 		}
 	}
