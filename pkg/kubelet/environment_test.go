@@ -14,7 +14,7 @@ import (
 
 func literal(name, value string) corev1.EnvVar { return corev1.EnvVar{Name: name, Value: value} }
 
-func field(name, path string) corev1.EnvVar {
+func fieldOf(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }
 
@@ -94,9 +94,9 @@ func TestEnvironment(t *testing.T) {
 		"the last of two wins": {env: []corev1.EnvVar{literal("A", "1"), literal("A", "$(A)2")}, want: map[string]string{"A": "12"}},
 		"fields": {
 			env: []corev1.EnvVar{
-				field("NAME", "metadata.name"), field("NS", "metadata.namespace"), field("UID", "metadata.uid"), field("NODE", "spec.nodeName"),
-				field("IP", "status.podIP"), field("IPS", "status.podIPs"), field("HOST", "status.hostIP"), field("ROBOT", "spec.serviceAccountName"),
-				field("LABEL", "metadata.labels['app']"), field("NOTE", "metadata.annotations['example.com/a']"), field("NONE", "metadata.labels['b']"),
+				fieldOf("NAME", "metadata.name"), fieldOf("NS", "metadata.namespace"), fieldOf("UID", "metadata.uid"), fieldOf("NODE", "spec.nodeName"),
+				fieldOf("IP", "status.podIP"), fieldOf("IPS", "status.podIPs"), fieldOf("HOST", "status.hostIP"), fieldOf("ROBOT", "spec.serviceAccountName"),
+				fieldOf("LABEL", "metadata.labels['app']"), fieldOf("NOTE", "metadata.annotations['example.com/a']"), fieldOf("NONE", "metadata.labels['b']"),
 			},
 			want: map[string]string{
 				"NAME": "p", "NS": "ns", "UID": "uid-p", "NODE": "n1", "IP": "10.0.0.1", "IPS": "10.0.0.1", "HOST": "10.128.0.1",
@@ -150,7 +150,7 @@ func TestEnvironmentThatCannotBeMade(t *testing.T) {
 		"no ConfigMap as whole":  {from: []corev1.EnvFromSource{wholeConfig("no", false)}, want: `configmap "no" not found`},
 		"no Secret as whole":     {from: []corev1.EnvFromSource{wholeSecret("", "no", false)}, want: `secret "no" not found`},
 		"optional is not broken": {from: []corev1.EnvFromSource{wholeConfig("broken", true)}, want: "server is away"},
-		"no such field":          {env: []corev1.EnvVar{field("A", "spec.hostname")}, want: "unsupported fieldPath: spec.hostname"},
+		"no such field":          {env: []corev1.EnvVar{fieldOf("A", "spec.hostname")}, want: "unsupported fieldPath: spec.hostname"},
 		"no such resource":       {env: []corev1.EnvVar{amount("A", "", "cpu", "")}, want: "unsupported container resource : cpu"},
 		"no such container":      {env: []corev1.EnvVar{amount("A", "x", "limits.cpu", "")}, want: "container x not found"},
 		"a file":                 {env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{}}}}, want: "environment variables from files are not supported by this kubelet"},

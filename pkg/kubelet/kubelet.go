@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +42,9 @@ type Kubelet struct {
 	addresses *addresses
 	// lost are the nodes of [Kubelet.Lose].
 	lost map[string]bool
+
+	// begun says that Run was called.
+	begun atomic.Bool
 }
 
 // task is a pod, or a node if there is no namespace, that is to be looked at.
@@ -48,16 +52,15 @@ type task = types.NamespacedName
 
 // New makes a kubelet for the API server of cfg. It sends nothing before [Kubelet.Run]. Requests are not throttled
 // unless cfg.QPS says so.
+//
+// Options that make no sense are an error that names all of them: see [Options.Validate]. So is a cfg that no client can
+// be made of.
 func New(cfg *rest.Config, options Options) (*Kubelet, error) {
 	if cfg == nil {
 		return nil, errors.New("making kubelet: there is no rest.Config")
 	}
-	names := map[string]bool{}
-	for _, node := range options.Nodes {
-		if node.Name == "" || names[node.Name] {
-			return nil, fmt.Errorf("making kubelet: node name %q is empty or not unique", node.Name)
-		}
-		names[node.Name] = true
+	if err := options.Validate(); err != nil {
+		return nil, fmt.Errorf("making kubelet: %w", err)
 	}
 	cfg = rest.CopyConfig(cfg)
 	if cfg.UserAgent == "" {
@@ -88,7 +91,7 @@ func newKubelet(kube kubernetes.Interface, options Options) *Kubelet {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
-	if options.LogLimit <= 0 {
+	if options.LogLimit == 0 {
 		options.LogLimit = 1 << 20
 	}
 	if options.LeaseInterval == 0 {
@@ -111,10 +114,13 @@ func newKubelet(kube kubernetes.Interface, options Options) *Kubelet {
 }
 
 // Run registers the nodes and plays pods until ctx is done, and returns nil then, after everything that it started has
-// ended. It returns an error if it cannot start. A Kubelet runs once.
+// ended. It returns an error if it cannot start. A Kubelet runs once: another call is an error.
 func (k *Kubelet) Run(ctx context.Context) error {
 	if k == nil || k.kube == nil {
 		return errors.New("starting kubelet: it was not made by New")
+	}
+	if !k.begun.CompareAndSwap(false, true) {
+		return errors.New("starting kubelet: it runs already or has run: make another one with New")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // inherited are the variables of this process that containers have, too, unless they set them.
@@ -28,6 +31,11 @@ func (k *Kubelet) playContainer(r *run, c *container) (start, error) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
 	outcome, err := annotate(attempt, k.options.Script.Run(attempt))
+	if err == nil {
+		if err = check.Error(outcome.validate(field.NewPath("Outcome"))); err != nil {
+			err = fmt.Errorf("asking the script: %w", err)
+		}
+	}
 	if err != nil {
 		return start{}, err
 	}

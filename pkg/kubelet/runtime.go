@@ -16,8 +16,8 @@ type ProcessOptions struct {
 	// Dir is the working directory of containers without spec.containers[].workingDir, and what a relative one counts
 	// from. Default: the present directory of this process.
 	Dir string
-	// StopGrace is how long processes may take to end, once told to, when the kubelet ends before they do. Default: one
-	// second.
+	// StopGrace is how long processes may take to end, once told to, when the kubelet ends before they do. It must not be
+	// negative. Default: one second.
 	StopGrace time.Duration
 }
 
@@ -44,7 +44,7 @@ type ProcessOptions struct {
 // Processes live by the real clock, whatever the clock of the kubelet, and cannot run in a testing/synctest bubble. The
 // [Script], and the annotations that say how containers fare, are not asked.
 func Processes(options ProcessOptions) Runtime {
-	if options.StopGrace <= 0 {
+	if options.StopGrace == 0 {
 		options.StopGrace = time.Second
 	}
 	return Runtime{processes: &options}

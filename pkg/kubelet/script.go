@@ -7,10 +7,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // Script says how containers fare. The kubelet asks once for each time that a container starts, and never for two
 // containers at once, so that a script may keep count without locks.
+//
+// [New] refuses scripts that can be seen to make no sense; see [Options.Validate].
 type Script interface {
 	Run(Attempt) Outcome
 }
@@ -41,9 +46,10 @@ type Attempt struct {
 	Number int
 }
 
-// Outcome is what becomes of one start of one container.
+// Outcome is what becomes of one start of one container. Where the exit code is out of range or a time negative, the
+// container is not started, and its state says so.
 type Outcome struct {
-	// Duration is how long it runs. Zero ends it at once, after the pod has been seen running.
+	// Duration is how long it runs. It must not be negative. Zero ends it at once, after the pod has been seen running.
 	Duration time.Duration
 	// Forever lets it run until it is stopped, whatever Duration says.
 	Forever bool
@@ -61,9 +67,27 @@ type Outcome struct {
 	// after a deletion. Message then tells why. It is of no consequence together with Forever.
 	Evict bool
 	// Shutdown is how long it takes to end once it is told to. It then has the exit code 143, as a process that SIGTERM
-	// has ended. If the pod's grace period is over before, it is killed and has 137. Zero ends it at once.
+	// has ended. If the pod's grace period is over before, it is killed and has 137. It must not be negative. Zero ends it
+	// at once.
 	Shutdown time.Duration
 }
+
+// validate judges an outcome, whose path is at.
+func (o *Outcome) validate(at *field.Path) field.ErrorList {
+	faults := check.NotNegative(at.Child("Duration"), o.Duration)
+	faults = append(faults, validateExitCode(at.Child("ExitCode"), o.ExitCode)...)
+	return append(faults, check.NotNegative(at.Child("Shutdown"), o.Shutdown)...)
+}
+
+func validateExitCode(at *field.Path, code int32) field.ErrorList {
+	if code >= 0 && code <= maxExitCode {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(at, code, fmt.Sprintf("must be 0 to %d", maxExitCode))}
+}
+
+// maxExitCode is the greatest exit code of a process.
+const maxExitCode = 255
 
 // Fixed is a script in which every container fares alike, except that init containers end well at once. The zero value
 // has all end well at once.
@@ -83,7 +107,7 @@ func (f Fixed) Run(a Attempt) Outcome {
 }
 
 // FailIndex is a script like next, in which the first so many attempts of the pods with an index of their Job end with
-// an exit code, after as long as they would have run. In a Job that is not Indexed an index is used by one pod only, so
+// an exit code other than 0, after as long as they would have run. In a Job that is not Indexed an index is used by one pod only, so
 // that more than one attempt fails only if its containers are restarted in place; see [Attempt].
 func FailIndex(index int, exitCode int32, attempts int, next Script) Script {
 	return Failure{Index: index, ExitCode: exitCode, Attempts: attempts}.Before(next)
@@ -91,23 +115,59 @@ func FailIndex(index int, exitCode int32, attempts int, next Script) Script {
 
 // Failure says that an index of a Job is to fail at first. Its text form is INDEX=EXITCODE, or INDEX=EXITCODExATTEMPTS.
 type Failure struct {
-	Index    int
+	// Index is the index that fails: 0 or more.
+	Index int
+	// ExitCode is what it fails with: 1 to 255.
 	ExitCode int32
+	// Attempts is how many of its attempts fail. With 0 none does.
 	Attempts int
 }
 
-// Before returns a script that has the failure and else goes by next, which is [Fixed]{} if there is none.
+// Before returns a script that has the failure and else goes by next, which is [Fixed]{} if there is none. A failure that
+// cannot be, such as one of index -1, is for [New] to refuse.
 func (f Failure) Before(next Script) Script {
 	if next == nil {
 		next = Fixed{}
 	}
-	return ScriptFunc(func(a Attempt) Outcome {
-		outcome := next.Run(a)
-		if !a.Init && a.Index == f.Index && a.Number <= f.Attempts {
-			outcome.ExitCode, outcome.Reason, outcome.Forever = f.ExitCode, "", false
+	return failing{f, next}
+}
+
+// failing is a script with a failure.
+type failing struct {
+	failure Failure
+	next    Script
+}
+
+// Run implements Script.
+func (f failing) Run(a Attempt) Outcome {
+	outcome := f.next.Run(a)
+	if !a.Init && a.Index == f.failure.Index && a.Number <= f.failure.Attempts {
+		outcome.ExitCode, outcome.Reason, outcome.Forever = f.failure.ExitCode, "", false
+	}
+	return outcome
+}
+
+// validateScript judges what can be seen of a script, whose path is at.
+func validateScript(at *field.Path, script Script) field.ErrorList {
+	switch s := script.(type) {
+	case ScriptFunc:
+		if s == nil {
+			return field.ErrorList{field.Required(at, "the ScriptFunc is nil: give it a function, or leave the script out")}
 		}
-		return outcome
-	})
+	case Fixed:
+		return (&Outcome{Duration: s.Duration, ExitCode: s.ExitCode}).validate(at)
+	case failing:
+		return append(s.failure.validate(at), validateScript(at, s.next)...)
+	}
+	return nil
+}
+
+func (f Failure) validate(at *field.Path) field.ErrorList {
+	faults := check.NotNegative(at.Child("Index"), f.Index)
+	if f.ExitCode < 1 || f.ExitCode > maxExitCode {
+		faults = append(faults, field.Invalid(at.Child("ExitCode"), f.ExitCode, fmt.Sprintf("must be 1 to %d for a failure", maxExitCode)))
+	}
+	return append(faults, check.NotNegative(at.Child("Attempts"), f.Attempts)...)
 }
 
 // ParseFailure reads the text form of a [Failure]: "0=1" is one failure of index 0 with exit code 1, "2=137x3" three of
