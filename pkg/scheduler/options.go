@@ -7,9 +7,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
-// Options says how a [Scheduler] schedules. The zero value is useful.
+// Options says how a [Scheduler] schedules. The zero value is useful. [Options.Validate] says what makes no sense.
 type Options struct {
 	// SchedulerName is the spec.schedulerName of the pods to place; others are left alone. Default: "default-scheduler",
 	// which is what the API server fills in.
@@ -25,6 +26,13 @@ type Options struct {
 	Parity bool
 	// Clock tells the time for back-off and conditions. Default: the real one, which also works in testing/synctest.
 	Clock clock.WithTicker
+}
+
+// Validate returns an error if an option makes no sense, as [New] does; nil if all do. errors.As finds it as a *field.Error
+// (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the option, such as Options.Gates, whose
+// BadValue is what was given, and whose Detail says what is wanted.
+func (o Options) Validate() error {
+	return check.Error(check.Gates(check.Option("Gates"), o.Gates))
 }
 
 func (o Options) policy() policy {

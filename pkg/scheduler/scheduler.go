@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,11 @@ import (
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/features"
 )
+
+// ErrNotServed is returned by [Scheduler.Run] when the gate GenericWorkload is on and the API server does not serve
+// PodGroups: a cluster of another release than 1.36, or one without that gate. Pods of a group would be placed as if they
+// had none, so the gate must be switched off in [Options].Gates to run all the same.
+var ErrNotServed = errors.New("scheduling.k8s.io/v1alpha2 is not served")
 
 // writers is how many requests are under way at once.
 const writers = 16
@@ -49,15 +55,21 @@ type Scheduler struct {
 	wake chan struct{}
 	// tokens bounds the requests under way.
 	tokens chan struct{}
+
+	// begun says that Run was called.
+	begun atomic.Bool
 }
 
 // New makes a scheduler for the API server of cfg. It sends nothing before [Scheduler.Run]. Requests are not throttled
 // unless cfg.QPS says so.
+//
+// Options that make no sense are an error that names all of them: see [Options.Validate]. So is a cfg that no client can
+// be made of.
 func New(cfg *rest.Config, options Options) (*Scheduler, error) {
 	if cfg == nil {
 		return nil, errors.New("making scheduler: there is no rest.Config")
 	}
-	if err := options.Gates.Validate(); err != nil {
+	if err := options.Validate(); err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
 	}
 	cfg = rest.CopyConfig(cfg)
@@ -101,10 +113,13 @@ func newScheduler(kube kubernetes.Interface, muster versioned.Interface, options
 }
 
 // Run schedules until ctx is done and returns nil then, after everything that it started has ended. It returns an error
-// if it cannot start. A Scheduler runs once.
+// if it cannot start, [ErrNotServed] for instance. A Scheduler runs once: another call is an error.
 func (s *Scheduler) Run(ctx context.Context) error {
 	if s == nil || s.kube == nil {
 		return errors.New("starting scheduler: it was not made by New")
+	}
+	if !s.begun.CompareAndSwap(false, true) {
+		return errors.New("starting scheduler: it runs already or has run: make another one with New")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -138,8 +153,7 @@ func (s *Scheduler) checkServed() error {
 	}
 	version := schedulingv1alpha2.SchemeGroupVersion.String()
 	if _, err := s.muster.Discovery().ServerResourcesForGroupVersion(version); apierrors.IsNotFound(err) {
-		return fmt.Errorf("the API server does not serve %s; without PodGroups, switch the gate %s off: %w",
-			version, features.GenericWorkload, err)
+		return fmt.Errorf("%w: without PodGroups, switch the gate %s off: %w", ErrNotServed, features.GenericWorkload, err)
 	}
 	return nil
 }

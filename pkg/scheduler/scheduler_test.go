@@ -214,7 +214,10 @@ func TestWithoutPodGroupsInTheAPITheSchedulerSaysSo(t *testing.T) {
 		w := newWorld(t, features.KubernetesDefaults())
 		s, err := scheduler.New(w.cfg, scheduler.Options{})
 		require.NoError(t, err)
-		require.ErrorContains(t, s.Run(t.Context()), "does not serve scheduling.k8s.io/v1alpha2")
+		err = s.Run(t.Context())
+		require.ErrorIs(t, err, scheduler.ErrNotServed)
+		require.ErrorContains(t, err, "starting scheduler: scheduling.k8s.io/v1alpha2 is not served: without PodGroups, switch the gate GenericWorkload off")
+		require.ErrorContains(t, s.Run(t.Context()), "it runs already or has run", "a scheduler runs once")
 	})
 }
 

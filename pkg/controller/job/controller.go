@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,18 +37,21 @@ type Controller struct {
 	kube       kubernetes.Interface
 	scheduling versioned.Interface
 	metrics    metrics
+
+	// running says that Run is under way.
+	running atomic.Bool
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
 // starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
 //
-// An option that makes no sense is an error, as are a cfg that no client can be made of and a registry that has the
-// metrics of another Job controller.
+// Options that make no sense are an error that names all of them, see [Options.Validate], as are a cfg that no client can
+// be made of and a registry that has the metrics of another Job controller.
 func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if cfg == nil {
 		return nil, errors.New("making a job controller: there is no rest.Config")
 	}
-	if err := opts.validate(); err != nil {
+	if err := opts.Validate(); err != nil {
 		return nil, fmt.Errorf("making a job controller: %w", err)
 	}
 	kube, scheduling, err := newClients(cfg)
@@ -98,13 +102,18 @@ const stopGrace = 5 * time.Second
 
 // Run runs Jobs until ctx ends, and returns nil when every goroutine it started has ended. Syncs that are under way
 // then, and events of what has happened, have a few seconds to finish. While the API server cannot be reached Run keeps
-// trying. The one error is [ErrNotServed].
+// trying. The one error, apart from wrong use, is [ErrNotServed].
 //
-// A controller may be run again after it has ended, not twice at a time. It then remembers nothing of the run before.
+// A controller may be run again after it has ended, not twice at a time: a call while it runs is an error at once. It
+// remembers nothing of the run before.
 func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the job controller: it was not made by New")
 	}
+	if !c.running.CompareAndSwap(false, true) {
+		return errors.New("running the job controller: it runs already, and not twice at a time")
+	}
+	defer c.running.Store(false)
 	if err := c.checkServed(ctx); err != nil {
 		return err
 	}

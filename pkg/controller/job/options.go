@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // The defaults of [Options], those of kube-controller-manager 1.36.
@@ -42,11 +42,11 @@ const maxHeldRetry = 10 * time.Second
 const component = "job-controller"
 
 // Options says how a [Controller] works. The zero value is the standard controller with the limits of the built-in one
-// and every gate on.
+// and every gate on. [Options.Validate] says what makes no sense.
 type Options struct {
 	// ManagedBy is the value of spec.managedBy of the Jobs to run (KEP-4368): a domain-prefixed path such as
 	// "example.com/queue". Every other Job is left alone, with its pods. The default runs the Jobs of the built-in
-	// controller: those without the field and those that name kubernetes.io/job-controller in it.
+	// controller: those without the field and those that name kubernetes.io/job-controller in it. So does that name here.
 	ManagedBy string
 
 	// Gates switches features. WorkloadWithJob counts here: with it the API group version scheduling.k8s.io/v1alpha2
@@ -58,8 +58,8 @@ type Options struct {
 	Parity bool
 
 	// GangFallback says what becomes of the pods of a gang Job where it is not clear, or not possible, which PodGroup
-	// they are to join: the condition [GangHeld] tells when. Without meaning under Parity. The default is
-	// [GangFallbackHold].
+	// they are to join: the condition [GangHeld] tells when. Without meaning under Parity, and so not to be set with it. The
+	// default is [GangFallbackHold].
 	GangFallback GangFallback
 
 	// IgnoredFailures says whether a failure that a rule of spec.podFailurePolicy ignores puts off the next pod. The
@@ -92,11 +92,13 @@ type Options struct {
 	SyncDelay time.Duration
 
 	// PodBackoff is the delay before the first replacement of a failed pod; it doubles with each failure in a row, up
-	// to MaxPodBackoff. The defaults are [DefaultPodBackoff] and [DefaultMaxPodBackoff].
+	// to MaxPodBackoff, and must not exceed it. The defaults are [DefaultPodBackoff], or MaxPodBackoff if that is less, and
+	// [DefaultMaxPodBackoff].
 	PodBackoff, MaxPodBackoff time.Duration
 
 	// RetryBackoff is the delay before a sync that returned an error is tried again; it doubles with each error in a
-	// row, up to MaxRetryBackoff. The defaults are [DefaultRetryBackoff] and [DefaultMaxRetryBackoff].
+	// row, up to MaxRetryBackoff, and must not exceed it. The defaults are [DefaultRetryBackoff], or MaxRetryBackoff if that
+	// is less, and [DefaultMaxRetryBackoff].
 	RetryBackoff, MaxRetryBackoff time.Duration
 
 	// MaxUncounted bounds the pods that one sync puts into status.uncountedTerminatedPods, which bounds the size of
@@ -143,10 +145,10 @@ const (
 func (o Options) withDefaults() Options {
 	setDefault(&o.Workers, DefaultWorkers)
 	setDefault(&o.SyncDelay, DefaultSyncDelay)
-	setDefault(&o.PodBackoff, DefaultPodBackoff)
 	setDefault(&o.MaxPodBackoff, DefaultMaxPodBackoff)
-	setDefault(&o.RetryBackoff, DefaultRetryBackoff)
+	setDefault(&o.PodBackoff, min(DefaultPodBackoff, o.MaxPodBackoff))
 	setDefault(&o.MaxRetryBackoff, DefaultMaxRetryBackoff)
+	setDefault(&o.RetryBackoff, min(DefaultRetryBackoff, o.MaxRetryBackoff))
 	setDefault(&o.MaxUncounted, DefaultMaxUncounted)
 	setDefault(&o.MaxPodsPerSync, DefaultMaxPodsPerSync)
 	setDefault(&o.ExpectationTimeout, DefaultExpectationTimeout)
@@ -169,26 +171,49 @@ func setDefault[T comparable](value *T, fallback T) {
 	}
 }
 
-// validate returns an error for values that no default can mend.
-func (o Options) validate() error {
-	if o.Workers < 0 || o.MaxUncounted < 0 || o.MaxPodsPerSync < 0 {
-		return fmt.Errorf("job controller options: workers, max uncounted and max pods per sync must not be negative")
+// Validate returns an error that names every option which makes no sense, as [New] does; nil if all do. errors.As finds
+// the first of them as a *field.Error (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the
+// option, such as Options.Workers, whose BadValue is what was given, and whose Detail says what is wanted.
+func (o Options) Validate() error {
+	faults := check.Gates(check.Option("Gates"), o.Gates)
+	faults = append(faults, o.validateChoices()...)
+	for _, number := range []struct {
+		name  string
+		value int
+	}{{"Workers", o.Workers}, {"MaxUncounted", o.MaxUncounted}, {"MaxPodsPerSync", o.MaxPodsPerSync}} {
+		faults = append(faults, check.NotNegative(check.Option(number.name), number.value)...)
 	}
-	if o.PodBackoff < 0 || o.MaxPodBackoff < 0 || o.RetryBackoff < 0 || o.MaxRetryBackoff < 0 || o.ExpectationTimeout < 0 {
-		return fmt.Errorf("job controller options: back-offs and the expectation timeout must not be negative")
+	for _, delay := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"PodBackoff", o.PodBackoff}, {"MaxPodBackoff", o.MaxPodBackoff},
+		{"RetryBackoff", o.RetryBackoff}, {"MaxRetryBackoff", o.MaxRetryBackoff}, {"ExpectationTimeout", o.ExpectationTimeout},
+	} {
+		faults = append(faults, check.NotNegative(check.Option(delay.name), delay.value)...)
 	}
-	if o.GangFallback != "" && o.GangFallback != GangFallbackHold && o.GangFallback != GangFallbackPlainPods {
-		return fmt.Errorf("job controller options: gang fallback %q is neither %s nor %s", o.GangFallback, GangFallbackHold, GangFallbackPlainPods)
+	d := o.withDefaults()
+	if o.PodBackoff > 0 {
+		faults = append(faults, check.NotAbove(check.Option("PodBackoff"), o.PodBackoff, check.Option("MaxPodBackoff"), d.MaxPodBackoff)...)
 	}
-	if o.IgnoredFailures != "" && o.IgnoredFailures != IgnoredFailuresBackoff && o.IgnoredFailures != IgnoredFailuresNoBackoff {
-		return fmt.Errorf("job controller options: ignored failures %q is neither %s nor %s", o.IgnoredFailures, IgnoredFailuresBackoff, IgnoredFailuresNoBackoff)
+	if o.RetryBackoff > 0 {
+		faults = append(faults, check.NotAbove(check.Option("RetryBackoff"), o.RetryBackoff, check.Option("MaxRetryBackoff"), d.MaxRetryBackoff)...)
 	}
+	return check.Error(faults)
+}
+
+// validateChoices judges the options that say which Jobs and how, rather than how fast.
+func (o Options) validateChoices() field.ErrorList {
+	var faults field.ErrorList
 	if o.ManagedBy != "" {
-		if faults := validation.IsDomainPrefixedPath(field.NewPath("managedBy"), o.ManagedBy); len(faults) > 0 {
-			return fmt.Errorf("job controller options: %w", faults.ToAggregate())
-		}
+		faults = append(faults, validation.IsDomainPrefixedPath(check.Option("ManagedBy"), o.ManagedBy)...)
 	}
-	return o.Gates.Validate()
+	faults = append(faults, check.OneOf(check.Option("GangFallback"), o.GangFallback, GangFallbackHold, GangFallbackPlainPods)...)
+	if o.Parity && o.GangFallback != "" {
+		faults = append(faults, field.Invalid(check.Option("GangFallback"), o.GangFallback, "has no meaning with Parity: leave one of them out"))
+	}
+	faults = append(faults, check.OneOf(check.Option("IgnoredFailures"), o.IgnoredFailures, IgnoredFailuresBackoff, IgnoredFailuresNoBackoff)...)
+	return append(faults, check.Namespace(check.Option("Namespace"), o.Namespace)...)
 }
 
 // limits are the parts of [Options] that decisions rest on.

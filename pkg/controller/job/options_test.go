@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -31,24 +32,78 @@ func TestOptionsHaveTheDefaultsOfTheBuiltInController(t *testing.T) {
 
 func TestNewRefusesOptionsThatMakeNoSense(t *testing.T) {
 	tests := map[string]struct {
-		opts Options
-		want string
+		opts      Options
+		wantField string
+		wantValue any
+		want      string
 	}{
-		"negative workers":             {Options{Workers: -1}, "must not be negative"},
-		"a negative back-off":          {Options{PodBackoff: -1}, "must not be negative"},
-		"a manager without a domain":   {Options{ManagedBy: "queue"}, "domain-prefixed path"},
-		"a gate without what it needs": {Options{Gates: features.KubernetesDefaults().With(features.WorkloadWithJob, true)}, "WorkloadWithJob needs GenericWorkload"},
+		"negative workers":         {Options{Workers: -1}, "Options.Workers", -1, "Options.Workers: Invalid value: -1: must not be negative"},
+		"less than none uncounted": {Options{MaxUncounted: -2}, "Options.MaxUncounted", -2, "must not be negative"},
+		"less than no pods":        {Options{MaxPodsPerSync: -3}, "Options.MaxPodsPerSync", -3, "must not be negative"},
+		"a negative back-off":      {Options{PodBackoff: -1}, "Options.PodBackoff", time.Duration(-1), `Invalid value: "-1ns": must not be negative`},
+		"a negative bound":         {Options{MaxPodBackoff: -1}, "Options.MaxPodBackoff", time.Duration(-1), "must not be negative"},
+		"a negative retry":         {Options{RetryBackoff: -1}, "Options.RetryBackoff", time.Duration(-1), "must not be negative"},
+		"a negative bound of it":   {Options{MaxRetryBackoff: -1}, "Options.MaxRetryBackoff", time.Duration(-1), "must not be negative"},
+		"a negative time-out":      {Options{ExpectationTimeout: -1}, "Options.ExpectationTimeout", time.Duration(-1), "must not be negative"},
+		"a back-off above its bound": {
+			Options{PodBackoff: time.Minute, MaxPodBackoff: time.Second}, "Options.PodBackoff", time.Minute,
+			`Options.PodBackoff: Invalid value: "1m0s": must not be more than Options.MaxPodBackoff, which is 1s`,
+		},
+		"a back-off above the usual bound": {
+			Options{PodBackoff: time.Hour}, "Options.PodBackoff", time.Hour, "must not be more than Options.MaxPodBackoff, which is 10m0s",
+		},
+		"a retry above its bound": {
+			Options{RetryBackoff: time.Minute, MaxRetryBackoff: time.Second}, "Options.RetryBackoff", time.Minute,
+			"must not be more than Options.MaxRetryBackoff, which is 1s",
+		},
+		"a manager without a domain": {Options{ManagedBy: "queue"}, "Options.ManagedBy", "queue", "domain-prefixed path"},
+		"a fallback that is none": {
+			Options{GangFallback: "Foo"}, "Options.GangFallback", GangFallback("Foo"),
+			`Options.GangFallback: Unsupported value: "Foo": supported values: "Hold", "PlainPods"`,
+		},
+		"a fallback that Parity makes void": {Options{Parity: true, GangFallback: GangFallbackPlainPods}, "Options.GangFallback", GangFallbackPlainPods, "has no meaning with Parity"},
+		"what ignored failures cannot be": {
+			Options{IgnoredFailures: "Foo"}, "Options.IgnoredFailures", IgnoredFailures("Foo"), `supported values: "Backoff", "NoBackoff"`,
+		},
+		"a namespace that is none": {Options{Namespace: "A B"}, "Options.Namespace", "A B", "RFC 1123 label"},
+		"a gate without what it needs": {
+			Options{Gates: features.KubernetesDefaults().With(features.WorkloadWithJob, true)}, "Options.Gates",
+			features.KubernetesDefaults().With(features.WorkloadWithJob, true).String(), "WorkloadWithJob needs GenericWorkload",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(&rest.Config{}, tc.opts)
+			require.ErrorContains(t, err, "making a job controller: Options.")
 			require.ErrorContains(t, err, tc.want)
+			var fault *field.Error
+			require.ErrorAs(t, err, &fault)
+			assert.Equal(t, tc.wantField, fault.Field)
+			assert.Equal(t, tc.wantValue, fault.BadValue)
+			require.Error(t, tc.opts.Validate())
 		})
 	}
 	_, err := New(nil, Options{})
 	require.Error(t, err)
 	_, err = New(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: "/no/such/file"}}, Options{})
 	require.Error(t, err)
+}
+
+func TestNewNamesAllThatMakesNoSense(t *testing.T) {
+	_, err := New(&rest.Config{}, Options{Workers: -1, MaxUncounted: -1, PodBackoff: -1, Namespace: "A"})
+	for _, name := range []string{"Options.Workers: ", "Options.MaxUncounted: ", "Options.PodBackoff: ", "Options.Namespace: "} {
+		require.ErrorContains(t, err, name)
+	}
+}
+
+func TestNewTakesWhatMakesSense(t *testing.T) {
+	require.NoError(t, Options{}.Validate())
+	require.NoError(t, Options{SyncDelay: -1, ManagedBy: batchv1.JobControllerName, Namespace: "a", Parity: true}.Validate())
+	low := Options{MaxPodBackoff: time.Second, MaxRetryBackoff: time.Millisecond}
+	require.NoError(t, low.Validate())
+	low = low.withDefaults()
+	assert.Equal(t, time.Second, low.PodBackoff, "a low bound is a low start")
+	assert.Equal(t, time.Millisecond, low.RetryBackoff)
 }
 
 func TestNewKeepsTheConfigAsItWas(t *testing.T) {

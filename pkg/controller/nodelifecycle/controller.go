@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -17,12 +18,16 @@ const userAgent = "muster-node-lifecycle"
 type Controller struct {
 	opts Options
 	kube kubernetes.Interface
+
+	// running says that Run is under way.
+	running atomic.Bool
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
 // starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
 //
-// An option that makes no sense is an error, as is a cfg that no client can be made of.
+// Options that make no sense are an error that names all of them, see [Options.Validate], as is a cfg that no client can
+// be made of.
 func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if cfg == nil {
 		return nil, errors.New("making a node lifecycle controller: there is no rest.Config")
@@ -64,8 +69,15 @@ func newClient(cfg *rest.Config) (kubernetes.Interface, error) {
 // Run works until ctx ends, and returns nil when every goroutine it started has ended. While the API server cannot be
 // reached it keeps trying. It returns no other error.
 //
-// A controller may be run again after it has ended, not twice at a time.
+// A controller may be run again after it has ended, not twice at a time: a call while it runs is an error at once.
 func (c *Controller) Run(ctx context.Context) error {
+	if c == nil || c.kube == nil {
+		return errors.New("running the node lifecycle controller: it was not made by New")
+	}
+	if !c.running.CompareAndSwap(false, true) {
+		return errors.New("running the node lifecycle controller: it runs already, and not twice at a time")
+	}
+	defer c.running.Store(false)
 	newReconciler(c).run(ctx)
 	return nil
 }

@@ -24,5 +24,5 @@ func ExampleNew() {
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// making a node lifecycle controller: options: grace period must not be negative: -1ns
+	// making a node lifecycle controller: Options.GracePeriod: Invalid value: "-1ns": must not be negative
 }

@@ -1,10 +1,11 @@
 package nodelifecycle
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // The times of kube-controller-manager 1.36.
@@ -17,7 +18,8 @@ const (
 	DefaultStartupGracePeriod = 60 * time.Second
 )
 
-// Options says how a [Controller] works. The zero value is that of the built-in controllers.
+// Options says how a [Controller] works. The zero value is that of the built-in controllers. [Options.Validate] says
+// what makes no sense.
 type Options struct {
 	// MonitorPeriod is how often all nodes are looked at. The default is [DefaultMonitorPeriod].
 	MonitorPeriod time.Duration
@@ -32,20 +34,27 @@ type Options struct {
 	Clock clock.WithTicker
 }
 
+// Validate returns an error that names every option which makes no sense, as [New] does; nil if all do. errors.As finds
+// the first of them as a *field.Error (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the
+// option, such as Options.GracePeriod, whose BadValue is what was given, and whose Detail says what is wanted.
+func (o Options) Validate() error {
+	faults := check.NotNegative(check.Option("MonitorPeriod"), o.MonitorPeriod)
+	faults = append(faults, check.NotNegative(check.Option("GracePeriod"), o.GracePeriod)...)
+	faults = append(faults, check.NotNegative(check.Option("StartupGracePeriod"), o.StartupGracePeriod)...)
+	return check.Error(faults)
+}
+
 // complete returns o with each zero field filled in, or an error for what makes no sense.
 func (o Options) complete() (Options, error) {
+	if err := o.Validate(); err != nil {
+		return o, err
+	}
 	for _, period := range []struct {
-		name  string
 		value *time.Duration
 		usual time.Duration
 	}{
-		{"monitor period", &o.MonitorPeriod, DefaultMonitorPeriod},
-		{"grace period", &o.GracePeriod, DefaultGracePeriod},
-		{"startup grace period", &o.StartupGracePeriod, DefaultStartupGracePeriod},
+		{&o.MonitorPeriod, DefaultMonitorPeriod}, {&o.GracePeriod, DefaultGracePeriod}, {&o.StartupGracePeriod, DefaultStartupGracePeriod},
 	} {
-		if *period.value < 0 {
-			return o, fmt.Errorf("options: %s must not be negative: %s", period.name, *period.value)
-		}
 		if *period.value == 0 {
 			*period.value = period.usual
 		}

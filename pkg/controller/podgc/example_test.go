@@ -24,5 +24,5 @@ func ExampleNew() {
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// making a pod garbage collector: options: period, quarantine and threshold must not be negative: 0s, -1ns, 0
+	// making a pod garbage collector: Options.Quarantine: Invalid value: "-1ns": must not be negative
 }

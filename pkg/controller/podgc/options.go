@@ -1,10 +1,11 @@
 package podgc
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // The times of kube-controller-manager 1.36, which cannot be set there.
@@ -15,7 +16,8 @@ const (
 	DefaultQuarantine = 40 * time.Second
 )
 
-// Options says how a [Controller] works. The zero value is useful.
+// Options says how a [Controller] works. The zero value is useful. [Options.Validate] says
+// what makes no sense.
 type Options struct {
 	// Period is how often all pods are looked at. The default is [DefaultPeriod].
 	Period time.Duration
@@ -30,10 +32,20 @@ type Options struct {
 	Clock clock.WithTicker
 }
 
+// Validate returns an error that names every option which makes no sense, as [New] does; nil if all do. errors.As finds
+// the first of them as a *field.Error (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the
+// option, such as Options.Period, whose BadValue is what was given, and whose Detail says what is wanted.
+func (o Options) Validate() error {
+	faults := check.NotNegative(check.Option("Period"), o.Period)
+	faults = append(faults, check.NotNegative(check.Option("Quarantine"), o.Quarantine)...)
+	faults = append(faults, check.NotNegative(check.Option("TerminatedThreshold"), o.TerminatedThreshold)...)
+	return check.Error(faults)
+}
+
 // complete returns o with each zero field filled in, or an error for what makes no sense.
 func (o Options) complete() (Options, error) {
-	if o.Period < 0 || o.Quarantine < 0 || o.TerminatedThreshold < 0 {
-		return o, fmt.Errorf("options: period, quarantine and threshold must not be negative: %s, %s, %d", o.Period, o.Quarantine, o.TerminatedThreshold)
+	if err := o.Validate(); err != nil {
+		return o, err
 	}
 	if o.Period == 0 {
 		o.Period = DefaultPeriod

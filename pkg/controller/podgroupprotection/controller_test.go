@@ -254,7 +254,7 @@ func TestNew(t *testing.T) {
 	_, err := New(nil, Options{})
 	require.EqualError(t, err, "making a podgroup protection controller: there is no rest.Config")
 	_, err = New(&rest.Config{}, Options{Workers: -1})
-	require.EqualError(t, err, "making a podgroup protection controller: options: workers must not be negative: -1")
+	require.EqualError(t, err, "making a podgroup protection controller: Options.Workers: Invalid value: -1: must not be negative")
 	_, err = New(&rest.Config{Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/does/not/exist"}}, Options{})
 	require.ErrorContains(t, err, "making a podgroup protection controller: making an HTTP client: ")
 

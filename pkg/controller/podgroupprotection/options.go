@@ -1,15 +1,16 @@
 package podgroupprotection
 
 import (
-	"fmt"
-
 	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // DefaultWorkers is how many PodGroups are looked at at a time, as in kube-controller-manager 1.36.
 const DefaultWorkers = 1
 
-// Options says how a [Controller] works. The zero value is that of the built-in controller.
+// Options says how a [Controller] works. The zero value is that of the built-in controller. [Options.Validate] says
+// what makes no sense.
 type Options struct {
 	// Workers is how many PodGroups are looked at at a time. The default is [DefaultWorkers].
 	Workers int
@@ -22,10 +23,19 @@ type Options struct {
 	Namespace string
 }
 
+// Validate returns an error that names every option which makes no sense, as [New] does; nil if all do. errors.As finds
+// the first of them as a *field.Error (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the
+// option, such as Options.Workers, whose BadValue is what was given, and whose Detail says what is wanted.
+func (o Options) Validate() error {
+	faults := check.NotNegative(check.Option("Workers"), o.Workers)
+	faults = append(faults, check.Namespace(check.Option("Namespace"), o.Namespace)...)
+	return check.Error(faults)
+}
+
 // complete returns o with each zero field filled in, or an error for what makes no sense.
 func (o Options) complete() (Options, error) {
-	if o.Workers < 0 {
-		return o, fmt.Errorf("options: workers must not be negative: %d", o.Workers)
+	if err := o.Validate(); err != nil {
+		return o, err
 	}
 	if o.Workers == 0 {
 		o.Workers = DefaultWorkers

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,13 +21,16 @@ type Controller struct {
 	kube kubernetes.Interface
 	// deletionDuration is observed when a Job was deleted.
 	deletionDuration prometheus.Histogram
+
+	// running says that Run is under way.
+	running atomic.Bool
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
 // starts nothing and sends nothing. Requests are not throttled unless cfg sets QPS or a rate limiter. cfg is not kept.
 //
-// An option that makes no sense is an error, as are a cfg that no client can be made of and a registry that has the
-// metric of another ttl controller.
+// Options that make no sense are an error that names all of them, see [Options.Validate], as are a cfg that no client can
+// be made of and a registry that has the metric of another ttl controller.
 func New(cfg *rest.Config, opts Options) (*Controller, error) {
 	if cfg == nil {
 		return nil, errors.New("making a ttl controller: there is no rest.Config")
@@ -80,11 +84,15 @@ func newClient(cfg *rest.Config) (kubernetes.Interface, error) {
 // Run deletes Jobs until ctx ends, and returns nil when every goroutine it started has ended. While the API server
 // cannot be reached it keeps trying. It returns no other error.
 //
-// A controller may be run again after it has ended, not twice at a time.
+// A controller may be run again after it has ended, not twice at a time: a call while it runs is an error at once.
 func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the ttl controller: it was not made by New")
 	}
+	if !c.running.CompareAndSwap(false, true) {
+		return errors.New("running the ttl controller: it runs already, and not twice at a time")
+	}
+	defer c.running.Store(false)
 	newReconciler(c).run(ctx)
 	return nil
 }
