@@ -39,15 +39,6 @@ func Controllers() []string {
 	return []string{ControllerGarbageCollector, ControllerNamespace, ControllerClusterRoleAggregation}
 }
 
-func checkControllers(disabled []string) error {
-	for _, name := range disabled {
-		if !slices.Contains(Controllers(), name) {
-			return fmt.Errorf("options: DisabledControllers: there is no %q, only %s", name, strings.Join(Controllers(), ", "))
-		}
-	}
-	return nil
-}
-
 // background are the controllers of a server at work.
 type background struct {
 	mu      sync.Mutex // held while controllers are started and stopped

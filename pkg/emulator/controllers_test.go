@@ -217,7 +217,7 @@ func TestWithoutGarbageCollectionDependentsStay(t *testing.T) {
 	assert.NotNil(t, f.get("owner").DeletionTimestamp)
 	assert.Nil(t, f.get("child").DeletionTimestamp)
 	_, err := emulator.Start(t.Context(), emulator.Options{DisabledControllers: []string{"gc"}})
-	assert.ErrorContains(t, err, `DisabledControllers: there is no "gc"`)
+	assert.ErrorContains(t, err, `Options.DisabledControllers[0]: Unsupported value: "gc": supported values: "garbage-collector", "namespace", "clusterrole-aggregation"`)
 }
 
 func makeNamespace(tb testing.TB, client kubernetes.Interface, name string) {

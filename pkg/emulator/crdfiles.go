@@ -25,35 +25,35 @@ import (
 //
 // [Options].CRDPaths reads in this way. What makes a definition invalid shows when it is installed.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	read, err := readDefinitions(paths)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*apiextensionsv1.CustomResourceDefinition, len(read))
-	for i, d := range read {
-		all[i] = d.crd
+	all := []*apiextensionsv1.CustomResourceDefinition{}
+	for _, path := range paths {
+		read, err := readPath(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading custom resource definitions: %w", err)
+		}
+		for _, d := range read {
+			all = append(all, d.crd)
+		}
 	}
 	return all, nil
 }
 
-func readDefinitions(paths []string) ([]definition, error) {
+// readPath reads the definitions of one path, of which there must be one at least.
+func readPath(path string) ([]definition, error) {
+	files, err := manifestsIn(path)
+	if err != nil {
+		return nil, err
+	}
 	var all []definition
-	for _, path := range paths {
-		files, err := manifestsIn(path)
+	for _, file := range files {
+		read, err := readFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("reading custom resource definitions: %w", err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		before := len(all)
-		for _, file := range files {
-			read, err := readFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("reading custom resource definitions: %s: %w", file, err)
-			}
-			all = append(all, read...)
-		}
-		if len(all) == before {
-			return nil, fmt.Errorf("reading custom resource definitions: %s: there is none of %s", path, apiextensionsv1.SchemeGroupVersion)
-		}
+		all = append(all, read...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: there is none of %s", path, apiextensionsv1.SchemeGroupVersion)
 	}
 	return all, nil
 }

@@ -13,6 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // crdManager is who owns the fields of the definitions that a server installs.
@@ -53,34 +56,48 @@ func (s *Server) installCRDs(ctx context.Context, options Options) error {
 	return nil
 }
 
-// definitions returns those of the options, each with where it comes from.
+// definitions returns those of the options, each with where it comes from. The error names every path that cannot be read
+// or, failing that, every definition whose name another one has.
 func (o Options) definitions() ([]definition, error) {
 	var all []definition
 	for i, crd := range o.CRDs {
-		if crd == nil {
-			return nil, fmt.Errorf("options: CRDs: number %d is nil", i)
+		all = append(all, definition{crd: crd, option: check.Option("CRDs").Index(i)})
+	}
+	var faults field.ErrorList
+	var reasons []error
+	for i, path := range o.CRDPaths {
+		option := check.Option("CRDPaths").Index(i)
+		read, err := readPath(path)
+		if err != nil {
+			faults = append(faults, field.Invalid(option, path, fmt.Sprintf("reading custom resource definitions: %s", err)))
+			reasons = append(reasons, err)
 		}
-		all = append(all, definition{crd: crd})
+		for _, d := range read {
+			d.option = option
+			all = append(all, d)
+		}
 	}
-	read, err := readDefinitions(o.CRDPaths)
-	if err != nil {
-		return nil, fmt.Errorf("options: CRDPaths: %w", err)
+	if len(faults) > 0 {
+		return nil, check.Error(faults, reasons...)
 	}
-	all = append(all, read...)
 	named := map[string]definition{}
 	for _, d := range all {
 		if first, twice := named[d.crd.Name]; twice && d.crd.Name != "" {
-			return nil, d.fault(fmt.Errorf("there is another one of that name%s", first.from()))
+			fault := field.Duplicate(d.option, d.crd.Name)
+			fault.Detail = "there is another custom resource definition of that name" + first.from()
+			faults = append(faults, fault)
+			continue
 		}
 		named[d.crd.Name] = d
 	}
-	return all, nil
+	return all, check.Error(faults)
 }
 
 // definition is a custom resource definition to install.
 type definition struct {
-	crd  *apiextensionsv1.CustomResourceDefinition
-	file string // empty for one that came as an object
+	crd    *apiextensionsv1.CustomResourceDefinition
+	file   string      // empty for one that came as an object
+	option *field.Path // where it was given
 }
 
 func (d definition) from() string {

@@ -132,9 +132,9 @@ func TestBadDefinitionsAreNamed(t *testing.T) {
 	_, err := emulator.Start(t.Context(), emulator.Options{CRDPaths: []string{filepath.Join(folder, "nowhere")}})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = emulator.Start(t.Context(), emulator.Options{CRDs: []*apiextensionsv1.CustomResourceDefinition{nil}})
-	require.ErrorContains(t, err, "CRDs: number 0 is nil")
+	require.ErrorContains(t, err, "Options.CRDs[0]: Required value: the definition is nil")
 	_, err = emulator.Start(t.Context(), emulator.Options{CRDs: []*apiextensionsv1.CustomResourceDefinition{makeCRD(), makeCRD()}})
-	require.ErrorContains(t, err, "custom resource definition widgets.example.com: there is another one of that name")
+	require.ErrorContains(t, err, `Options.CRDs[1]: Duplicate value: "widgets.example.com": there is another custom resource definition of that name`)
 	rival := makeCRD()
 	rival.Name, rival.Spec.Names.Plural, rival.Spec.Names.ShortNames = "gadgets.example.com", "gadgets", nil
 	_, err = emulator.Start(t.Context(), emulator.Options{CRDs: []*apiextensionsv1.CustomResourceDefinition{makeCRD(), rival}})

@@ -1,7 +1,6 @@
 package emulator
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/mvcc"
@@ -32,14 +31,6 @@ type History struct {
 	// BacklogBytes is how much memory these events may take. Watchers that wait for the same events share it. The
 	// default 0 means 128 MiB; a negative number means any amount.
 	BacklogBytes int64
-}
-
-// check says what cannot be done. An etcd cluster remembers by age alone.
-func (h History) check(inEtcd bool) error {
-	if inEtcd && h != (History{Age: h.Age}) {
-		return fmt.Errorf("options: History: of an etcd cluster only Age can be set, not %+v", h)
-	}
-	return nil
 }
 
 // store returns the options of a store in memory.

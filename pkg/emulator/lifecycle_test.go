@@ -143,31 +143,31 @@ func TestStartFailsCleanly(t *testing.T) {
 		},
 		"with a snapshot for an etcd": {
 			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}, Restore: &emulator.Snapshot{}},
-			wantErr: "options: Restore: the objects of this server are in an etcd cluster, not in its memory",
+			wantErr: "Options.Restore: Forbidden: the objects of this server are in an etcd cluster, not in its memory",
 		},
 		"with bounds that an etcd does not have": {
 			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}, History: emulator.History{Events: 1}},
-			wantErr: "options: History: of an etcd cluster only Age can be set",
+			wantErr: "Options.History: Invalid value: ",
 		},
 		"with a prefix for no etcd": {
 			options: emulator.Options{EtcdPrefix: "/elsewhere"},
-			wantErr: "options: EtcdPrefix: there are no endpoints in Etcd to use it with",
+			wantErr: `Options.EtcdPrefix: Invalid value: "/elsewhere": there are no endpoints in Options.Etcd to use it with`,
 		},
 		"with TLS for no etcd": {
 			options: emulator.Options{EtcdTLS: &tls.Config{MinVersion: tls.VersionTLS12}},
-			wantErr: "options: EtcdTLS: there are no endpoints in Etcd to use it with",
+			wantErr: "Options.EtcdTLS: Forbidden: there are no endpoints in Options.Etcd to use it with",
 		},
 		"with an empty prefix": {
 			options: emulator.Options{Etcd: []string{"http://127.0.0.1:2379"}, EtcdPrefix: "/"},
-			wantErr: "options: EtcdPrefix: must name something",
+			wantErr: `Options.EtcdPrefix: Invalid value: "/": must name something`,
 		},
 		"with a token that no header could carry": {
 			options: emulator.Options{Token: "a b"},
-			wantErr: "options: Token: must not contain white space",
+			wantErr: "Options.Token: Invalid value: must not contain white space",
 		},
 		"with pods that tolerate less than nothing": {
 			options: emulator.Options{TolerationSeconds: new(int64(-1))},
-			wantErr: "options: TolerationSeconds: must not be negative: -1",
+			wantErr: "Options.TolerationSeconds: Invalid value: -1: must not be negative",
 		},
 		"with gates that need one that is off": {
 			options: emulator.Options{Gates: features.Gates{}.With(features.GenericWorkload, false)},
@@ -175,7 +175,7 @@ func TestStartFailsCleanly(t *testing.T) {
 		},
 		"with an admission plugin that there is not": {
 			options: emulator.Options{DisabledAdmission: []string{"NoSuchPlugin"}},
-			wantErr: "NoSuchPlugin",
+			wantErr: `Options.DisabledAdmission[0]: Unsupported value: "NoSuchPlugin": supported values: "NamespaceLifecycle", `,
 		},
 	}
 	for name, tc := range cases {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,7 +16,7 @@ import (
 	"github.com/musterkube/muster/pkg/features"
 )
 
-// Options are the choices a server is started with. The zero value works.
+// Options are the choices a server is started with. The zero value works. [Options.Validate] says what makes no sense.
 type Options struct {
 	// Gates says which feature gates of Kubernetes 1.36 are on. The zero value has all six on. Without GenericWorkload
 	// scheduling.k8s.io/v1alpha2 is not served.
@@ -84,7 +83,8 @@ type Options struct {
 	History History
 
 	// Restore is a state for the server to begin with, with all resource versions as they were. Any number of servers
-	// may begin with one. The default is an empty server.
+	// may begin with one. One that [Server.Snapshot] or [ReadSnapshot] has not made is an error. The default is an empty
+	// server.
 	Restore *Snapshot
 
 	// Etcd are the endpoints of an etcd cluster, such as http://127.0.0.1:2379, to keep the objects in, in place of this
@@ -104,7 +104,7 @@ type Options struct {
 	// WrapHandler, if set, is called once, by Start, with the server as a handler, and returns what takes its place: every
 	// request passes through it, whether it comes by Config, Handler or Listen. It is for watching what is asked and for
 	// answering in the server's place, with an error for instance. A handler that passes another http.ResponseWriter on must
-	// keep its http.Flusher and http.CloseNotifier, or watches fail. The default is the server itself.
+	// keep its http.Flusher and http.CloseNotifier, or watches fail. It must not return nil. The default is the server itself.
 	WrapHandler func(http.Handler) http.Handler
 
 	// Logger gets what the server has to say of requests, at the verbosities of Kubernetes. The default is the logger
@@ -126,25 +126,10 @@ type LogSource interface {
 
 // complete checks the options and fills in the defaults.
 func (o Options) complete(ctx context.Context) (Options, error) {
-	if err := o.Gates.Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return o, err
 	}
-	if err := checkControllers(o.DisabledControllers); err != nil {
-		return o, err
-	}
-	o, err := o.completeStore()
-	if err != nil {
-		return o, err
-	}
-	if o.TolerationSeconds != nil && *o.TolerationSeconds < 0 {
-		return o, fmt.Errorf("options: TolerationSeconds: must not be negative: %d", *o.TolerationSeconds)
-	}
-	if hasSpace(o.Token) {
-		return o, errors.New("options: Token: must not contain white space")
-	}
-	if err := checkUsers(o.Token, o.Tokens); err != nil {
-		return o, err
-	}
+	o = o.completeStore()
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}

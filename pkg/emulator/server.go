@@ -59,6 +59,8 @@ type Server struct {
 // Start returns a server that is ready: the system namespaces and priority classes exist. The context bounds the start
 // alone and is where the default logger comes from; the server lives until Stop, which the caller has to call.
 //
+// Options that make no sense are an error that names all of them: see [Options.Validate].
+//
 // Start opens no socket and changes nothing that another server of the process would notice. Within a testing/synctest
 // bubble everything that it starts belongs to the bubble.
 func Start(ctx context.Context, options Options) (*Server, error) {
@@ -125,9 +127,8 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 	generic.PrepareRun()
-	s.handler = generic.Handler
-	if options.WrapHandler != nil {
-		s.handler = options.WrapHandler(s.handler)
+	if s.handler, err = options.wrap(generic.Handler); err != nil {
+		return err
 	}
 	s.transport = transport.New(life, s.handler)
 	s.release = append(s.release, func() { s.requests.Wait(closeGrace) })

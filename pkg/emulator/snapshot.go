@@ -55,9 +55,10 @@ func (s *Server) Snapshot() (*Snapshot, error) {
 // twice as long each time if two minutes have not gone by. A test that is in a hurry spares itself that by starting them
 // after Restore, or by running in a testing/synctest bubble.
 //
-// Rewind keeps watches alive. The error is ErrStopped or ErrNotInMemory.
+// Rewind keeps watches alive. The error is ErrStopped, ErrNotInMemory or, for nil and for a snapshot that no server has
+// taken, ErrBadSnapshot.
 func (s *Server) Restore(snapshot *Snapshot) error {
-	return s.setBack(func() error {
+	return s.setBack(snapshot, func() error {
 		_, err := s.memory.Restore(snapshot.state)
 		return err
 	})
@@ -73,9 +74,9 @@ func (s *Server) Restore(snapshot *Snapshot) error {
 // and validation and admission are not asked. An object that was deleted and made anew under its name, with another UID,
 // is deleted before the old one is added.
 //
-// The error is ErrStopped or ErrNotInMemory.
+// The error is ErrStopped, ErrNotInMemory or, for nil and for a snapshot that no server has taken, ErrBadSnapshot.
 func (s *Server) Rewind(snapshot *Snapshot) error {
-	return s.setBack(func() error {
+	return s.setBack(snapshot, func() error {
 		_, err := s.memory.Rewind(snapshot.state, func(now, then *mvcc.KeyValue) bool {
 			return objects.UID(now.Value) != objects.UID(then.Value)
 		})
@@ -83,10 +84,13 @@ func (s *Server) Rewind(snapshot *Snapshot) error {
 	})
 }
 
-// setBack has the store set back while no controller is at work.
-func (s *Server) setBack(do func() error) error {
+// setBack has the store set back to a snapshot, by do, while no controller is at work.
+func (s *Server) setBack(snapshot *Snapshot, do func() error) error {
 	if s.memory == nil {
 		return fmt.Errorf("restoring a snapshot: %w", ErrNotInMemory)
+	}
+	if !snapshot.taken() {
+		return fmt.Errorf("restoring a snapshot: %w: it %s", ErrBadSnapshot, noSnapshot)
 	}
 	err := s.controllers.pause(func() error {
 		defer s.configured.hooks.AllChanged() // for the very next request
@@ -104,6 +108,9 @@ func stoppedIfClosed(err error) error {
 	}
 	return err
 }
+
+// taken says whether it is the state of a server: the zero value is none, for a server has revisions from 1 on.
+func (s *Snapshot) taken() bool { return s != nil && s.state.Revision > 0 }
 
 // Len returns the number of objects.
 func (s *Snapshot) Len() int { return len(s.state.KVs) }

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -102,30 +101,18 @@ func reach(ctx context.Context, client *kubernetes.Client, key string) error {
 	return err
 }
 
-// completeStore checks the options that say where objects are, and fills in their defaults.
-func (o Options) completeStore() (Options, error) {
-	inEtcd := len(o.Etcd) > 0
-	if err := o.History.check(inEtcd); err != nil {
-		return o, err
-	}
-	if inEtcd && o.History.Age == 0 {
+// completeStore fills in the defaults of the options that say where objects are.
+func (o Options) completeStore() Options {
+	if len(o.Etcd) > 0 && o.History.Age == 0 {
 		o.History.Age = defaultAge
-	}
-	switch {
-	case inEtcd && o.Restore != nil:
-		return o, fmt.Errorf("options: Restore: %w", ErrNotInMemory)
-	case !inEtcd && o.EtcdTLS != nil:
-		return o, errors.New("options: EtcdTLS: there are no endpoints in Etcd to use it with")
-	case !inEtcd && o.EtcdPrefix != "":
-		return o, errors.New("options: EtcdPrefix: there are no endpoints in Etcd to use it with")
 	}
 	if o.EtcdPrefix == "" {
 		o.EtcdPrefix = defaultPrefix
 	}
-	o.EtcdPrefix = "/" + strings.Trim(o.EtcdPrefix, "/")
-	if o.EtcdPrefix == "/" {
-		return o, errors.New("options: EtcdPrefix: must name something")
-	}
+	o.EtcdPrefix = etcdPrefix(o.EtcdPrefix)
 	o.EtcdTLS = o.EtcdTLS.Clone() // nil stays nil
-	return o, nil
+	return o
 }
+
+// etcdPrefix returns a prefix as keys have it: with a slash before it and none behind.
+func etcdPrefix(prefix string) string { return "/" + strings.Trim(prefix, "/") }

@@ -2,7 +2,6 @@ package emulator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,9 +10,12 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authentication/user"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // serviceAccountTokenSeconds is how long the tokens of ServiceAccountConfig are valid: longer than a test goes on, also
@@ -43,39 +45,52 @@ func (u User) info() user.Info {
 	return &user.DefaultInfo{Name: u.Name, UID: u.UID, Groups: groups, Extra: u.Extra}
 }
 
-// checkUsers checks Options.Tokens. The errors never have a token in them.
-func checkUsers(administrator string, tokens map[string]User) error {
-	names := map[string]bool{administratorName: true}
+// validateUsers judges Options.Tokens. The faults never have a token in them: they go by the names of the users.
+func validateUsers(administrator string, tokens map[string]User) field.ErrorList {
+	var faults field.ErrorList
+	names := map[string]bool{}
 	for _, token := range slices.Sorted(maps.Keys(tokens)) {
 		named := tokens[token]
-		complain := func(format string, args ...any) error {
-			return fmt.Errorf("options: Tokens: the user %q: %w", named.Name, fmt.Errorf(format, args...))
-		}
+		details := named.faults()
 		switch {
-		case strings.TrimSpace(named.Name) == "":
-			return errors.New("options: Tokens: a user has no name")
-		case hasSpace(named.Name):
-			return complain("the name must not contain white space")
 		case token == "":
-			return complain("the token is empty")
+			details = append(details, "the token is empty")
 		case hasSpace(token):
-			return complain("the token must not contain white space")
+			details = append(details, "the token must not contain white space")
 		case token == administrator:
-			return complain("the token is that of Options.Token, the administrator's")
-		case named.Name == administratorName:
-			return complain("this is the administrator, whose token Options.Token is")
-		case names[named.Name]:
-			return complain("there are two tokens for that name")
-		case named.Name == user.Anonymous:
-			return complain("this is the name of those who have no token")
-		case slices.Contains(named.Groups, ""):
-			return complain("a group has no name")
-		case slices.Contains(named.Groups, user.AllUnauthenticated):
-			return complain("the group %s is of those who have no token", user.AllUnauthenticated)
+			details = append(details, "the token is that of Options.Token, the administrator's")
+		}
+		if names[named.Name] && named.Name != "" {
+			details = append(details, "there are two tokens for that name")
 		}
 		names[named.Name] = true
+		for _, detail := range details {
+			faults = append(faults, field.Invalid(check.Option("Tokens"), named.Name, detail))
+		}
 	}
-	return nil
+	return faults
+}
+
+// faults says what is wrong with a user.
+func (u User) faults() []string {
+	var details []string
+	switch {
+	case strings.TrimSpace(u.Name) == "":
+		details = append(details, "a user has no name")
+	case hasSpace(u.Name):
+		details = append(details, "the name of a user must not contain white space")
+	case u.Name == administratorName:
+		details = append(details, "this is the administrator, whose token Options.Token is")
+	case u.Name == user.Anonymous:
+		details = append(details, "this is the name of those who have no token")
+	}
+	if slices.Contains(u.Groups, "") {
+		details = append(details, "a group has no name")
+	}
+	if slices.Contains(u.Groups, user.AllUnauthenticated) {
+		details = append(details, "the group "+user.AllUnauthenticated+" is of those who have no token")
+	}
+	return details
 }
 
 func hasSpace(text string) bool { return strings.ContainsFunc(text, unicode.IsSpace) }

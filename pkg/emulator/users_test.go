@@ -21,23 +21,23 @@ func TestTokensAreChecked(t *testing.T) {
 		tokens map[string]emulator.User
 		want   string
 	}{
-		"no name":                {map[string]emulator.User{"t": {}}, "options: Tokens: a user has no name"},
-		"a name of white space":  {map[string]emulator.User{"t": {Name: " \t"}}, "options: Tokens: a user has no name"},
-		"white space in a name":  {map[string]emulator.User{"t": {Name: "a b"}}, `options: Tokens: the user "a b": the name must not contain white space`},
-		"no token":               {map[string]emulator.User{"": {Name: "a"}}, `options: Tokens: the user "a": the token is empty`},
-		"white space in a token": {map[string]emulator.User{"t\n": {Name: "a"}}, `options: Tokens: the user "a": the token must not contain white space`},
+		"no name":                {map[string]emulator.User{"t": {}}, `Options.Tokens: Invalid value: "": a user has no name`},
+		"a name of white space":  {map[string]emulator.User{"t": {Name: " \t"}}, `Options.Tokens: Invalid value: " \t": a user has no name`},
+		"white space in a name":  {map[string]emulator.User{"t": {Name: "a b"}}, `Options.Tokens: Invalid value: "a b": the name of a user must not contain white space`},
+		"no token":               {map[string]emulator.User{"": {Name: "a"}}, `Options.Tokens: Invalid value: "a": the token is empty`},
+		"white space in a token": {map[string]emulator.User{"t\n": {Name: "a"}}, `Options.Tokens: Invalid value: "a": the token must not contain white space`},
 		"the administrator's token": {
-			map[string]emulator.User{"root": {Name: "a"}}, `options: Tokens: the user "a": the token is that of Options.Token, the administrator's`,
+			map[string]emulator.User{"root": {Name: "a"}}, `Options.Tokens: Invalid value: "a": the token is that of Options.Token, the administrator's`,
 		},
 		"the administrator's name": {
-			map[string]emulator.User{"t": {Name: "kubernetes-admin"}}, `options: Tokens: the user "kubernetes-admin": this is the administrator, whose token Options.Token is`,
+			map[string]emulator.User{"t": {Name: "kubernetes-admin"}}, `Options.Tokens: Invalid value: "kubernetes-admin": this is the administrator, whose token Options.Token is`,
 		},
-		"two of a name":          {map[string]emulator.User{"t": {Name: "a"}, "u": {Name: "a"}}, `options: Tokens: the user "a": there are two tokens for that name`},
-		"nobody":                 {map[string]emulator.User{"t": {Name: "system:anonymous"}}, `options: Tokens: the user "system:anonymous": this is the name of those who have no token`},
-		"a group without a name": {map[string]emulator.User{"t": {Name: "a", Groups: []string{""}}}, `options: Tokens: the user "a": a group has no name`},
+		"two of a name":          {map[string]emulator.User{"t": {Name: "a"}, "u": {Name: "a"}}, `Options.Tokens: Invalid value: "a": there are two tokens for that name`},
+		"nobody":                 {map[string]emulator.User{"t": {Name: "system:anonymous"}}, `Options.Tokens: Invalid value: "system:anonymous": this is the name of those who have no token`},
+		"a group without a name": {map[string]emulator.User{"t": {Name: "a", Groups: []string{""}}}, `Options.Tokens: Invalid value: "a": a group has no name`},
 		"the group of nobody": {
 			map[string]emulator.User{"t": {Name: "a", Groups: []string{"system:unauthenticated"}}},
-			`options: Tokens: the user "a": the group system:unauthenticated is of those who have no token`,
+			`Options.Tokens: Invalid value: "a": the group system:unauthenticated is of those who have no token`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

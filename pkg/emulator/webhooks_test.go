@@ -553,7 +553,7 @@ func TestStopEndsCallsOfWebhooks(t *testing.T) {
 func TestServicesMustBeNamed(t *testing.T) {
 	for _, name := range []string{"", "hooks", "a/b/c", "default/Hooks", "default/hooks:", "default/hooks:0", "default/hooks:http", "/hooks"} {
 		_, err := emulator.Start(t.Context(), emulator.Options{Services: map[string]http.Handler{name: http.NotFoundHandler()}})
-		require.ErrorContains(t, err, "options: Services: ", name)
+		require.ErrorContains(t, err, "Options.Services["+name+"]: Invalid value: ")
 	}
 	server := start(t, emulator.Options{})
 	require.ErrorContains(t, server.HandleService("default/hooks", nil), "the handler of default/hooks is nil")

@@ -36,6 +36,14 @@ const (
 	JobValidation = "JobValidation"
 )
 
+// Names returns the names of the package's own plugins, in their order.
+func Names() []string {
+	return []string{
+		NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
+		PodTopologyLabels, PodGroupWorkloadExists, JobValidation,
+	}
+}
+
 // Config is what [New] makes the plugins from.
 type Config struct {
 	// Gates of the server. Plugins whose gate is off do nothing. Default: all on.
