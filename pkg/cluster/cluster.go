@@ -27,17 +27,16 @@ type Cluster struct {
 // Start brings a cluster up and returns when its API server answers and its own nodes are Ready; the controllers start
 // beside it and catch up. The cluster works until Stop is called or ctx ends, and Stop must be called in either case: it
 // alone waits until every goroutine of the cluster has ended.
+//
+// Options that make no sense are an error that names all of them: see [Options.Validate].
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
-	if err := opts.validate(); err != nil {
-		return nil, err
+	if err := opts.Validate(); err != nil {
+		return nil, fmt.Errorf("checking cluster options: %w", err)
 	}
 	logs := &logs{ready: make(chan struct{})}
-	server, err := emulator.Start(ctx, emulator.Options{
-		Gates: opts.Gates, Token: opts.Token, Tokens: opts.Tokens, RBAC: opts.RBAC, DisabledControllers: opts.disabled(),
-		Logs: logs.source(opts.Nodes), TolerationSeconds: opts.TolerationSeconds,
-		CRDs: opts.CRDs, CRDPaths: opts.CRDPaths,
-		WrapHandler: opts.WrapHandler,
-	})
+	serverOptions := opts.server()
+	serverOptions.Logs = logs.source(opts.Nodes)
+	server, err := emulator.Start(ctx, serverOptions)
 	if err != nil {
 		return nil, fmt.Errorf("starting API server: %w", err)
 	}

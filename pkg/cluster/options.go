@@ -8,21 +8,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/musterkube/muster/pkg/controller/job"
 	"github.com/musterkube/muster/pkg/controller/nodelifecycle"
 	"github.com/musterkube/muster/pkg/emulator"
 	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/internal/check"
 	"github.com/musterkube/muster/pkg/kubelet"
 )
 
 // Options says what a cluster consists of. The zero value is a server with every controller and no node.
+// [Options.Validate] says what makes no sense.
 type Options struct {
 	// Nodes is how many nodes the kubelet registers, named node-1 and up. With 0, the default, there is neither kubelet
 	// nor scheduler, and pods stay as clients leave them.
 	Nodes int
 
-	// NodeCapacity is what each node has to give. Entries that are missing have the defaults of kubelet.Node.
+	// NodeCapacity is what each node has to give; there must be nodes then. Entries that are missing have the defaults of
+	// kubelet.Node.
 	NodeCapacity corev1.ResourceList
 
 	// Gates are the feature gates of the server, the controllers and the scheduler. Default: all on.
@@ -49,7 +53,8 @@ type Options struct {
 	// Parity makes the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included.
 	Parity bool
 
-	// Script says how long each pod runs and how it ends. Default: every pod exits with 0 at once.
+	// Script says how long each pod runs and how it ends. It is not asked where there are no nodes, nor under a Runtime that
+	// runs commands. Default: every pod exits with 0 at once.
 	Script kubelet.Script
 
 	// Runtime is what containers run in. Default: they are played by the script. kubelet.Processes runs their commands on
@@ -65,8 +70,8 @@ type Options struct {
 	Job job.Options
 
 	// NodeGracePeriod is for how long nothing has been heard of a node that is taken for unreachable
-	// (--node-monitor-grace-period). The nodes renew their Leases five times in it, and are looked at ten times. Default:
-	// the 50 seconds of nodelifecycle.DefaultGracePeriod.
+	// (--node-monitor-grace-period). The nodes renew their Leases five times in it, and are looked at ten times. It must be
+	// [MinNodeGracePeriod] or more. Default: the 50 seconds of nodelifecycle.DefaultGracePeriod.
 	NodeGracePeriod time.Duration
 
 	// TolerationSeconds is for how long pods that do not say otherwise stay on a node that is not ready or not reachable.
@@ -108,27 +113,49 @@ func (o Options) nodeLifecycle() nodelifecycle.Options {
 // MaxNodes bounds Options.Nodes, so that a slip of the keyboard is an error and does not eat the machine's memory.
 const MaxNodes = 100_000
 
-func (o Options) validate() error {
+// MinNodeGracePeriod bounds Options.NodeGracePeriod from below: a fifth of it passes between two signs of life, and a
+// machine that is busy needs some of that to get them through.
+const MinNodeGracePeriod = 500 * time.Millisecond
+
+// Validate returns an error that names every option which makes no sense, as [Start] does; nil if all do. errors.As finds
+// the first of them as a *field.Error (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the
+// option, such as Options.Nodes or Options.Job.Workers, whose BadValue is what was given, unless that is a secret, and
+// whose Detail says what is wanted. What can only be found out by doing, it leaves to Start: see emulator.Options.
+func (o Options) Validate() error {
+	var faults field.ErrorList
 	if o.Nodes < 0 || o.Nodes > MaxNodes {
-		return fmt.Errorf("checking cluster options: Nodes is %d: want 0 to %d", o.Nodes, MaxNodes)
+		faults = append(faults, field.Invalid(check.Option("Nodes"), o.Nodes, fmt.Sprintf("must be 0 to %d", MaxNodes)))
 	}
-	if o.NodeGracePeriod < 0 {
-		return fmt.Errorf("checking cluster options: NodeGracePeriod is %s: want 0 or more", o.NodeGracePeriod)
+	if o.Nodes == 0 && len(o.NodeCapacity) > 0 {
+		faults = append(faults, field.Invalid(check.Option("NodeCapacity"), o.NodeCapacity, "there are no nodes to have it: set Options.Nodes"))
 	}
-	if err := o.Gates.Validate(); err != nil {
-		return fmt.Errorf("checking cluster options: %w", err)
+	pods := kubelet.Options{Nodes: []kubelet.Node{{Name: nodeName(0), Capacity: o.NodeCapacity}}, Script: o.Script, Runtime: o.Runtime}
+	faults = append(faults, check.Move(check.All(pods.Validate()), check.Option("Nodes").Index(0).Child("Capacity"), check.Option("NodeCapacity"))...)
+	faults = append(faults, check.EachOf(check.Option("Controllers"), o.Controllers, append(Controllers(), ControllerScheduler))...)
+	jobs := o.job()
+	jobs.Gates = features.Gates{} // the server's are the same
+	faults = append(faults, check.Move(check.All(jobs.Validate()), field.NewPath("Options"), check.Option("Job"))...)
+	if o.NodeGracePeriod != 0 && o.NodeGracePeriod < MinNodeGracePeriod {
+		faults = append(faults, field.Invalid(check.Option("NodeGracePeriod"), o.NodeGracePeriod, fmt.Sprintf("must be %s or more", MinNodeGracePeriod)))
 	}
-	if err := CheckControllers(o.Controllers); err != nil {
-		return fmt.Errorf("checking cluster options: %w", err)
+	return check.Error(append(faults, check.All(o.server().Validate())...))
+}
+
+// server returns the options of the API server, whose options have the same names.
+func (o Options) server() emulator.Options {
+	return emulator.Options{
+		Gates: o.Gates, Token: o.Token, Tokens: o.Tokens, RBAC: o.RBAC, DisabledControllers: o.disabled(),
+		TolerationSeconds: o.TolerationSeconds, CRDs: o.CRDs, CRDPaths: o.CRDPaths, WrapHandler: o.WrapHandler,
 	}
-	return nil
 }
 
 // nodes returns what the kubelet is to register.
 func (o Options) nodes() []kubelet.Node {
 	nodes := make([]kubelet.Node, o.Nodes)
 	for i := range nodes {
-		nodes[i] = kubelet.Node{Name: fmt.Sprintf("node-%d", i+1), Capacity: o.NodeCapacity.DeepCopy()}
+		nodes[i] = kubelet.Node{Name: nodeName(i), Capacity: o.NodeCapacity.DeepCopy()}
 	}
 	return nodes
 }
+
+func nodeName(i int) string { return fmt.Sprintf("node-%d", i+1) }

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
@@ -24,29 +26,68 @@ import (
 
 func TestOptionsThatAreRefused(t *testing.T) {
 	t.Parallel()
+	gates := features.Gates{}.With(features.GenericWorkload, false)
+	cpus := func(name, amount string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceName(name): resource.MustParse(amount)}
+	}
 	for name, tc := range map[string]struct {
-		options cluster.Options
-		wantErr string
+		options   cluster.Options
+		wantField string
+		wantValue any
+		wantErr   string
 	}{
-		"less than no time":   {cluster.Options{NodeGracePeriod: -1}, "checking cluster options: NodeGracePeriod is -1ns: want 0 or more"},
-		"less than no node":   {cluster.Options{Nodes: -1}, "checking cluster options: Nodes is -1: want 0 to 100000"},
-		"more nodes than fit": {cluster.Options{Nodes: 1 << 31}, "want 0 to 100000"},
-		"gates that need one that is off": {
-			cluster.Options{Gates: features.Gates{}.With(features.GenericWorkload, false)},
-			"checking cluster options: ",
+		"less than no time": {
+			cluster.Options{NodeGracePeriod: -1}, "Options.NodeGracePeriod", time.Duration(-1), `Invalid value: "-1ns": must be 500ms or more`,
 		},
+		"less time than it takes to be heard of": {cluster.Options{NodeGracePeriod: 1}, "Options.NodeGracePeriod", time.Duration(1), "must be 500ms or more"},
+		"less than no node":                      {cluster.Options{Nodes: -1}, "Options.Nodes", -1, "Options.Nodes: Invalid value: -1: must be 0 to 100000"},
+		"more nodes than fit":                    {cluster.Options{Nodes: 1 << 31}, "Options.Nodes", 1 << 31, "must be 0 to 100000"},
+		"capacity of no nodes":                   {cluster.Options{NodeCapacity: cpus("cpu", "1")}, "Options.NodeCapacity", cpus("cpu", "1"), "set Options.Nodes"},
+		"a resource that is none":                {cluster.Options{Nodes: 1, NodeCapacity: cpus("c p u", "1")}, "Options.NodeCapacity[c p u]", "c p u", "name part must consist of"},
+		"less than no CPU":                       {cluster.Options{Nodes: 1, NodeCapacity: cpus("cpu", "-1")}, "Options.NodeCapacity[cpu]", "-1", "must not be negative"},
+		"a script that is none":                  {cluster.Options{Nodes: 1, Script: kubelet.ScriptFunc(nil)}, "Options.Script", "", "the ScriptFunc is nil"},
+		"a script that cannot be":                {cluster.Options{Nodes: 1, Script: kubelet.Fixed{ExitCode: 300}}, "Options.Script.ExitCode", int32(300), "must be 0 to 255"},
+		"less than no grace": {
+			cluster.Options{Nodes: 1, Runtime: kubelet.Processes(kubelet.ProcessOptions{StopGrace: -1})}, "Options.Runtime.StopGrace", time.Duration(-1), "must not be negative",
+		},
+		"gates that need one that is off": {cluster.Options{Gates: gates}, "Options.Gates", gates.String(), "GangScheduling needs GenericWorkload"},
 		"a controller that there is not": {
-			cluster.Options{Controllers: []string{"job", "cronjob"}},
-			`checking cluster options: there is no controller "cronjob": have job, podgroup-protection, ttl-after-finished, garbage-collector, namespace, clusterrole-aggregation, node-lifecycle, pod-garbage-collector, scheduler`,
+			cluster.Options{Controllers: []string{"job", "cronjob"}}, "Options.Controllers[1]", "cronjob",
+			`Options.Controllers[1]: Unsupported value: "cronjob": supported values: "job", "podgroup-protection", "ttl-after-finished", "garbage-collector", "namespace", "clusterrole-aggregation", "node-lifecycle", "pod-garbage-collector", "scheduler"`,
+		},
+		"options of the Job controller": {cluster.Options{Job: job.Options{Namespace: "A B"}}, "Options.Job.Namespace", "A B", "RFC 1123 label"},
+		"a fallback that Parity makes void": {
+			cluster.Options{Parity: true, Job: job.Options{GangFallback: job.GangFallbackHold}}, "Options.Job.GangFallback", job.GangFallbackHold, "has no meaning with Parity",
+		},
+		"options of the server": {
+			cluster.Options{TolerationSeconds: new(int64(-1))}, "Options.TolerationSeconds", int64(-1), "Options.TolerationSeconds: Invalid value: -1: must not be negative",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, err := cluster.Start(t.Context(), tc.options)
+			require.ErrorContains(t, err, "checking cluster options: Options.")
 			require.ErrorContains(t, err, tc.wantErr)
 			assert.Nil(t, c)
+			var fault *field.Error
+			require.ErrorAs(t, err, &fault)
+			assert.Equal(t, tc.wantField, fault.Field)
+			assert.Equal(t, tc.wantValue, fault.BadValue)
+			require.Equal(t, "checking cluster options: "+tc.options.Validate().Error(), err.Error())
 		})
 	}
+}
+
+func TestAllOptionsThatAreRefusedAreNamedOnce(t *testing.T) {
+	t.Parallel()
+	_, err := cluster.Start(t.Context(), cluster.Options{
+		Nodes: -1, Gates: features.Gates{}.With(features.GenericWorkload, false), Token: "a b", Job: job.Options{Workers: -1, MaxUncounted: -1},
+	})
+	for _, name := range []string{"Options.Nodes: ", "Options.Gates: ", "Options.Token: ", "Options.Job.Workers: ", "Options.Job.MaxUncounted: "} {
+		require.Equal(t, 1, strings.Count(err.Error(), name), "%s in %s", name, err)
+	}
+	require.NoError(t, cluster.Options{}.Validate())
+	require.NoError(t, cluster.Options{Nodes: 1, NodeGracePeriod: cluster.MinNodeGracePeriod}.Validate())
 }
 
 func TestCheckControllers(t *testing.T) {

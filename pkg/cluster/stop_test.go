@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -11,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/musterkube/muster/pkg/cluster"
@@ -145,10 +144,10 @@ func TestStartFailsCleanly(t *testing.T) {
 	}{
 		"with a context that is over": {cancelled: true, wantErr: "starting API server: "},
 		"with options that the server refuses": {
-			options: cluster.Options{Token: "a b"}, wantErr: "Token: must not contain white space",
+			options: cluster.Options{Token: "a b"}, wantErr: "checking cluster options: Options.Token: Invalid value: must not contain white space",
 		},
 		"with options that the Job controller refuses": {
-			options: cluster.Options{Nodes: 1, Job: job.Options{Workers: -1}}, wantErr: "making job: ",
+			options: cluster.Options{Nodes: 1, Job: job.Options{Workers: -1}}, wantErr: "checking cluster options: Options.Job.Workers: Invalid value: -1: must not be negative",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,11 +169,17 @@ func TestStartFailsCleanly(t *testing.T) {
 // A kubelet that cannot register its nodes ends by itself: there is no point in handing out such a cluster.
 func TestStartFailsWithANodeThatCannotBe(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		c, err := cluster.Start(quiet(t.Context()), cluster.Options{
-			Nodes: 1, NodeCapacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("-1")},
-		})
-		require.ErrorContains(t, err, "waiting for the nodes to be Ready: running kubelet: starting kubelet: ")
-		require.ErrorContains(t, err, `status.capacity.cpu: Invalid value: "-1"`)
+		c, err := cluster.Start(quiet(t.Context()), cluster.Options{Nodes: 1, WrapHandler: func(server http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && r.URL.Path == "/api/v1/nodes" {
+					http.Error(w, "no more nodes", http.StatusForbidden)
+					return
+				}
+				server.ServeHTTP(w, r)
+			})
+		}})
+		require.ErrorContains(t, err, "waiting for the nodes to be Ready: running kubelet: starting kubelet: registering node node-1: ")
+		require.ErrorContains(t, err, "no more nodes")
 		assert.Nil(t, c)
 		requireNoOthers(t)
 	})
