@@ -65,7 +65,7 @@ func ExampleParseIndexSet() {
 	// Output:
 	// 0-2,4,5 5 false
 	// [3 6 7 8 9]
-	// too large index: "10"
+	// reading indexes "0-2,10": too large index: "10"
 }
 
 func ExampleComplete() {

@@ -8,8 +8,17 @@ import (
 
 // ParseIndexSet reads a list of indexes as an API server does when it validates one: items N or N-M parted by commas,
 // ascending without overlap, each index below completions. The empty text is the empty set; neighbours such as 0,1 or
-// 0-1,2 are fine. The errors have the wording of Kubernetes.
+// 0-1,2 are fine. The errors name the text, and what is wrong in the wording of Kubernetes.
 func ParseIndexSet(text string, completions int) (IndexSet, error) {
+	set, err := parseIndexSet(text, completions)
+	if err != nil {
+		return IndexSet{}, fmt.Errorf("reading indexes %q: %w", text, err)
+	}
+	return set, nil
+}
+
+// parseIndexSet has the errors of Kubernetes and nothing else.
+func parseIndexSet(text string, completions int) (IndexSet, error) {
 	if text == "" {
 		return IndexSet{}, nil
 	}

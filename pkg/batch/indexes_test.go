@@ -1,6 +1,7 @@
 package batch_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func TestParseIndexSet(t *testing.T) {
 			t.Parallel()
 			set, err := batch.ParseIndexSet(tc.text, 10)
 			if tc.wantErr != "" {
-				require.EqualError(t, err, tc.wantErr)
+				require.EqualError(t, err, fmt.Sprintf("reading indexes %q: %s", tc.text, tc.wantErr))
 				assert.Zero(t, set.Len())
 				return
 			}

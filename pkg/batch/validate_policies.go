@@ -142,7 +142,7 @@ func validateSuccessRule(rule *batchv1.SuccessPolicyRule, completions *int32, pa
 			errs = append(errs, field.TooLong(indexesPath, "", maxSucceededIndexesLength))
 		}
 		if completions != nil {
-			indexes, err := ParseIndexSet(*rule.SucceededIndexes, int(*completions))
+			indexes, err := parseIndexSet(*rule.SucceededIndexes, int(*completions))
 			if err != nil {
 				errs = append(errs, field.Invalid(indexesPath, *rule.SucceededIndexes, fmt.Sprintf("error parsing succeededIndexes: %s", err)))
 			}

@@ -41,7 +41,7 @@ func (c *statusCheck) indexLists(completions int) {
 }
 
 func (c *statusCheck) indexList(name, text string, completions int) {
-	if _, err := ParseIndexSet(text, completions); err != nil {
+	if _, err := parseIndexSet(text, completions); err != nil {
 		c.invalid(name, text, fmt.Sprintf("error parsing %s: %s", name, err))
 	}
 }

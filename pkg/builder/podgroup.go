@@ -20,7 +20,7 @@ import (
 // opts.PolicyOnly, as the built-in Job controller does even for a user's own Workload that says more.
 //
 // The Workload must be one that the API server has stored, with name and UID, since PodGroups are refused without it;
-// else it is an error, as is a Workload without templates.
+// else the error is [ErrNotStored]. A Workload without templates is an error, too.
 func PodGroups(workload *schedulingv1alpha2.Workload, opts Options) ([]*schedulingv1alpha2.PodGroup, error) {
 	if err := checkStored(workload); err != nil {
 		return nil, err
@@ -56,8 +56,12 @@ func SchedulingGroup(group *schedulingv1alpha2.PodGroup) *corev1.PodSchedulingGr
 	return &corev1.PodSchedulingGroup{PodGroupName: new(group.Name)}
 }
 
-// SetSchedulingGroup makes the pods that are made from template from now on pods of this PodGroup.
+// SetSchedulingGroup makes the pods that are made from template from now on pods of this PodGroup, or of none if group is
+// nil. Without a template it does nothing.
 func SetSchedulingGroup(template *corev1.PodTemplateSpec, group *schedulingv1alpha2.PodGroup) {
+	if template == nil {
+		return
+	}
 	template.Spec.SchedulingGroup = SchedulingGroup(group)
 }
 
@@ -67,7 +71,7 @@ func checkStored(workload *schedulingv1alpha2.Workload) error {
 	case workload == nil:
 		return errors.New("making PodGroups: there is no Workload")
 	case workload.Name == "" || workload.UID == "":
-		return fmt.Errorf("making PodGroups of Workload %s/%s: it needs a name and a UID: create it first", workload.Namespace, workload.Name)
+		return fmt.Errorf("making PodGroups of Workload %s/%s: %w", workload.Namespace, workload.Name, ErrNotStored)
 	case len(workload.Spec.PodGroupTemplates) == 0:
 		return fmt.Errorf("making PodGroups of Workload %s/%s: it has no templates", workload.Namespace, workload.Name)
 	}

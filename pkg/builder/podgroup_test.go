@@ -1,6 +1,8 @@
 package builder_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,6 +149,7 @@ func TestPodGroupsNeedAStoredWorkload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := builder.PodGroups(tc.workload, builder.Options{})
 			require.EqualError(t, err, tc.wantErr)
+			assert.Equal(t, strings.Contains(tc.wantErr, "create it first"), errors.Is(err, builder.ErrNotStored))
 			_, err = builder.PodGroup(tc.workload, "any", builder.Options{})
 			require.EqualError(t, err, tc.wantErr)
 		})
@@ -168,4 +171,5 @@ func TestSchedulingGroupOfNoPodGroup(t *testing.T) {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{SchedulingGroup: &corev1.PodSchedulingGroup{}}}
 	builder.SetSchedulingGroup(&template, nil)
 	assert.Nil(t, template.Spec.SchedulingGroup)
+	builder.SetSchedulingGroup(nil, &schedulingv1alpha2.PodGroup{}) // does nothing
 }

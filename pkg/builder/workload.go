@@ -12,13 +12,17 @@ import (
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 )
 
+// ErrNotStored is returned for objects that have no name or no UID, as those have not that the API server has yet to store:
+// whatever is made for them would refer to nothing. Create the object first, and use what the API server returned.
+var ErrNotStored = errors.New("it needs a name and a UID: create it first")
+
 // FromJob returns the Workload of a Job, as the Job controller of Kubernetes 1.36 makes it (KEP-5547): in the Job's
 // namespace, controlled by the Job, and with one template whose gang counts spec.parallelism pods.
 //
 // For a Job that is not eligible ([Eligible]) there is no Workload: nil and no error. With opts.BasicGroup such a Job
 // gets one with the basic policy instead, unless its pod template names a scheduling group, which its pods then have.
 //
-// The Job must have the name and the UID that the API server gave it; without them it is an error.
+// The Job must have the name and the UID that the API server gave it; without them the error is [ErrNotStored].
 func FromJob(job *batchv1.Job, opts Options) (*schedulingv1alpha2.Workload, error) {
 	if job == nil {
 		return nil, errors.New("making the Workload of a Job: there is no Job")
@@ -39,7 +43,7 @@ func FromJob(job *batchv1.Job, opts Options) (*schedulingv1alpha2.Workload, erro
 // the owner, and with a name made of the owner's name and UID ([WorkloadName]). The templates are copied in full;
 // [Gang] and [Basic] make simple ones.
 //
-// The owner must have a name and a UID, and kind must name its version and kind. There must be one to eight templates,
+// The owner must have a name and a UID, or else the error is [ErrNotStored], and kind must name its version and kind. There must be one to eight templates,
 // each with a name of its own that is a DNS label, because PodGroups refer to templates by name. Anything else is an
 // error. What else the API server asks of a Workload is not looked at.
 func New(owner metav1.Object, kind schema.GroupVersionKind, templates []schedulingv1alpha2.PodGroupTemplate, opts Options) (*schedulingv1alpha2.Workload, error) {
@@ -62,7 +66,7 @@ func New(owner metav1.Object, kind schema.GroupVersionKind, templates []scheduli
 // newWorkload puts templates, which it keeps, into the Workload of an owner.
 func newWorkload(owner metav1.Object, kind schema.GroupVersionKind, templates []schedulingv1alpha2.PodGroupTemplate, opts Options) (*schedulingv1alpha2.Workload, error) {
 	if owner.GetName() == "" || owner.GetUID() == "" {
-		return nil, fmt.Errorf("making the Workload of %s %s/%s: the owner needs a name and a UID: create it first", kind.Kind, owner.GetNamespace(), owner.GetName())
+		return nil, fmt.Errorf("making the Workload of %s %s/%s: %w", kind.Kind, owner.GetNamespace(), owner.GetName(), ErrNotStored)
 	}
 	return &schedulingv1alpha2.Workload{
 		ObjectMeta: metav1.ObjectMeta{

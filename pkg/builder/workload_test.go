@@ -1,6 +1,7 @@
 package builder_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -108,13 +109,14 @@ func TestFromJobWantsANameAndAUID(t *testing.T) {
 		wantErr string
 	}{
 		"no Job":  {nil, "making the Workload of a Job: there is no Job"},
-		"no name": {nameless, "making the Workload of Job ns/: the owner needs a name and a UID: create it first"},
-		"no UID":  {unstored, "making the Workload of Job ns/my-job: the owner needs a name and a UID: create it first"},
+		"no name": {nameless, "making the Workload of Job ns/: it needs a name and a UID: create it first"},
+		"no UID":  {unstored, "making the Workload of Job ns/my-job: it needs a name and a UID: create it first"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := builder.FromJob(tc.job, builder.Options{})
 			require.EqualError(t, err, tc.wantErr)
+			assert.Equal(t, tc.job != nil, errors.Is(err, builder.ErrNotStored))
 			assert.Nil(t, got)
 		})
 	}
@@ -176,7 +178,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"no owner":          {nil, kind, one, "there is no owner"},
 		"no kind":           {stored, schema.GroupVersionKind{Group: "apps", Version: "v1"}, one, "version and kind of the owner are needed"},
 		"no version":        {stored, schema.GroupVersionKind{Group: "apps", Kind: "StatefulSet"}, one, "version and kind of the owner are needed"},
-		"no UID":            {&metav1.ObjectMeta{Name: "train"}, kind, one, "the owner needs a name and a UID"},
+		"no UID":            {&metav1.ObjectMeta{Name: "train"}, kind, one, "it needs a name and a UID"},
 		"no templates":      {stored, kind, nil, "a Workload has 1 to 8 templates, not 0"},
 		"nine templates":    {stored, kind, nine, "a Workload has 1 to 8 templates, not 9"},
 		"a bad name":        {stored, kind, []schedulingv1alpha2.PodGroupTemplate{builder.Basic("a.b")}, `template 0 has the name "a.b": `},
