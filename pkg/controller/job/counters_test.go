@@ -288,7 +288,7 @@ func TestEachControllerHasMetricsOfItsOwn(t *testing.T) {
 	require.NoError(t, err, "a registry that adds a label")
 
 	_, err = job.New(w.config, job.Options{Metrics: registry, Workers: -1})
-	require.ErrorContains(t, err, "workers", "options are checked first")
+	require.ErrorContains(t, err, "Options.Workers", "options are checked first")
 	problems, err := testutil.GatherAndLint(registry)
 	require.NoError(t, err)
 	assert.Empty(t, problems)

@@ -24,8 +24,7 @@ func Error(faults field.ErrorList, reasons ...error) error {
 
 // All returns every field error that err wraps.
 func All(err error) field.ErrorList {
-	var one *refused
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*refused](err); ok {
 		return one.faults
 	}
 	return nil
