@@ -92,13 +92,13 @@ type Options struct {
 	SyncDelay time.Duration
 
 	// PodBackoff is the delay before the first replacement of a failed pod; it doubles with each failure in a row, up
-	// to MaxPodBackoff, and must not exceed it. The defaults are [DefaultPodBackoff], or MaxPodBackoff if that is less, and
-	// [DefaultMaxPodBackoff].
+	// to MaxPodBackoff, and must not exceed it. The defaults are [DefaultPodBackoff] and [DefaultMaxPodBackoff]; where only one of
+	// the two is set, to a value beyond the default of the other, the other has that value, too.
 	PodBackoff, MaxPodBackoff time.Duration
 
 	// RetryBackoff is the delay before a sync that returned an error is tried again; it doubles with each error in a
-	// row, up to MaxRetryBackoff, and must not exceed it. The defaults are [DefaultRetryBackoff], or MaxRetryBackoff if that
-	// is less, and [DefaultMaxRetryBackoff].
+	// row, up to MaxRetryBackoff, and must not exceed it. The defaults are [DefaultRetryBackoff] and
+	// [DefaultMaxRetryBackoff]; where only one of the two is set, it is as with PodBackoff.
 	RetryBackoff, MaxRetryBackoff time.Duration
 
 	// MaxUncounted bounds the pods that one sync puts into status.uncountedTerminatedPods, which bounds the size of
@@ -145,9 +145,9 @@ const (
 func (o Options) withDefaults() Options {
 	setDefault(&o.Workers, DefaultWorkers)
 	setDefault(&o.SyncDelay, DefaultSyncDelay)
-	setDefault(&o.MaxPodBackoff, DefaultMaxPodBackoff)
+	setDefault(&o.MaxPodBackoff, max(DefaultMaxPodBackoff, o.PodBackoff))
 	setDefault(&o.PodBackoff, min(DefaultPodBackoff, o.MaxPodBackoff))
-	setDefault(&o.MaxRetryBackoff, DefaultMaxRetryBackoff)
+	setDefault(&o.MaxRetryBackoff, max(DefaultMaxRetryBackoff, o.RetryBackoff))
 	setDefault(&o.RetryBackoff, min(DefaultRetryBackoff, o.MaxRetryBackoff))
 	setDefault(&o.MaxUncounted, DefaultMaxUncounted)
 	setDefault(&o.MaxPodsPerSync, DefaultMaxPodsPerSync)
@@ -192,13 +192,8 @@ func (o Options) Validate() error {
 	} {
 		faults = append(faults, check.NotNegative(check.Option(delay.name), delay.value)...)
 	}
-	d := o.withDefaults()
-	if o.PodBackoff > 0 {
-		faults = append(faults, check.NotAbove(check.Option("PodBackoff"), o.PodBackoff, check.Option("MaxPodBackoff"), d.MaxPodBackoff)...)
-	}
-	if o.RetryBackoff > 0 {
-		faults = append(faults, check.NotAbove(check.Option("RetryBackoff"), o.RetryBackoff, check.Option("MaxRetryBackoff"), d.MaxRetryBackoff)...)
-	}
+	faults = append(faults, check.NotAbove(check.Option("PodBackoff"), o.PodBackoff, "MaxPodBackoff", o.MaxPodBackoff)...)
+	faults = append(faults, check.NotAbove(check.Option("RetryBackoff"), o.RetryBackoff, "MaxRetryBackoff", o.MaxRetryBackoff)...)
 	return check.Error(faults)
 }
 

@@ -47,14 +47,11 @@ func TestNewRefusesOptionsThatMakeNoSense(t *testing.T) {
 		"a negative time-out":      {Options{ExpectationTimeout: -1}, "Options.ExpectationTimeout", time.Duration(-1), "must not be negative"},
 		"a back-off above its bound": {
 			Options{PodBackoff: time.Minute, MaxPodBackoff: time.Second}, "Options.PodBackoff", time.Minute,
-			`Options.PodBackoff: Invalid value: "1m0s": must not be more than Options.MaxPodBackoff, which is 1s`,
-		},
-		"a back-off above the usual bound": {
-			Options{PodBackoff: time.Hour}, "Options.PodBackoff", time.Hour, "must not be more than Options.MaxPodBackoff, which is 10m0s",
+			`Options.PodBackoff: Invalid value: "1m0s": must not be more than MaxPodBackoff, which is 1s`,
 		},
 		"a retry above its bound": {
 			Options{RetryBackoff: time.Minute, MaxRetryBackoff: time.Second}, "Options.RetryBackoff", time.Minute,
-			"must not be more than Options.MaxRetryBackoff, which is 1s",
+			"must not be more than MaxRetryBackoff, which is 1s",
 		},
 		"a manager without a domain": {Options{ManagedBy: "queue"}, "Options.ManagedBy", "queue", "domain-prefixed path"},
 		"a fallback that is none": {
@@ -104,6 +101,11 @@ func TestNewTakesWhatMakesSense(t *testing.T) {
 	low = low.withDefaults()
 	assert.Equal(t, time.Second, low.PodBackoff, "a low bound is a low start")
 	assert.Equal(t, time.Millisecond, low.RetryBackoff)
+	high := Options{PodBackoff: time.Hour, RetryBackoff: time.Hour}
+	require.NoError(t, high.Validate())
+	high = high.withDefaults()
+	assert.Equal(t, time.Hour, high.MaxPodBackoff, "a high start is a high bound")
+	assert.Equal(t, time.Hour, high.MaxRetryBackoff)
 }
 
 func TestNewKeepsTheConfigAsItWas(t *testing.T) {

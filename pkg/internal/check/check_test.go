@@ -61,9 +61,9 @@ func TestRules(t *testing.T) {
 	}{
 		"zero is not negative":             {check.NotNegative(at, 0), ""},
 		"a negative time":                  {check.NotNegative(at, -time.Second), "must not be negative"},
-		"a time at its bound":              {check.NotAbove(at, time.Second, at, time.Second), ""},
-		"a bound that is at fault itself":  {check.NotAbove(at, time.Second, at, -1), ""},
-		"a time above its bound":           {check.NotAbove(at, time.Minute, at, time.Second), "must not be more than Options.X.Y, which is 1s"},
+		"a time at its bound":              {check.NotAbove(at, time.Second, "Most", time.Second), ""},
+		"a bound that is at fault itself":  {check.NotAbove(at, time.Second, "Most", -1), ""},
+		"a time above its bound":           {check.NotAbove(at, time.Minute, "Most", time.Second), "must not be more than Most, which is 1s"},
 		"nothing is one of any":            {check.OneOf(at, "", "a"), ""},
 		"one that is known":                {check.OneOf(at, "a", "a"), ""},
 		"one that is not":                  {check.OneOf(at, "b", "a"), `supported values: "a"`},

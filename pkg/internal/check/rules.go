@@ -22,9 +22,9 @@ func NotNegative[T ~int | ~int32 | ~int64](path *field.Path, value T) field.Erro
 	return field.ErrorList{field.Invalid(path, value, "must not be negative")}
 }
 
-// NotAbove wants a time that does not exceed its bound, which is the value of another option. A bound of zero or less is
-// that option's to answer for.
-func NotAbove(path *field.Path, value time.Duration, bound *field.Path, most time.Duration) field.ErrorList {
+// NotAbove wants a time that does not exceed its bound, which is the value of the option of that name beside it. A bound
+// below zero is for that option to answer for, and one of zero has a default.
+func NotAbove(path *field.Path, value time.Duration, bound string, most time.Duration) field.ErrorList {
 	if most <= 0 || value <= most {
 		return nil
 	}
