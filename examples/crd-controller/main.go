@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -103,6 +104,9 @@ func parseFlags(args []string, usage io.Writer) (kubeconfig string, options cont
 	}
 	if faults := validation.IsDNS1123Label(options.LeaseNamespace); options.LeaseNamespace != "" && len(faults) > 0 {
 		return "", options, fmt.Errorf("--lease-namespace %q: want the name of a namespace that exists, such as default: %s", options.LeaseNamespace, faults[0])
+	}
+	if _, _, err := net.SplitHostPort(options.Metrics); options.Metrics != "" && err != nil {
+		return "", options, fmt.Errorf("--metrics %q: want HOST:PORT, such as 127.0.0.1:8080", options.Metrics)
 	}
 	return kubeconfig, options, nil
 }

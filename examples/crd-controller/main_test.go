@@ -34,6 +34,7 @@ func TestFlags(t *testing.T) {
 		"a Lease in the show":           {[]string{"--lease-namespace", "x"}, 2, "the show takes no flags: --kubeconfig FILE says where to run the controller"},
 		"metrics of the show":           {[]string{"--metrics", "127.0.0.1:0"}, 2, "the show takes no flags"},
 		"a namespace that can be none":  {[]string{"--kubeconfig", "f", "--lease-namespace", "A b"}, 2, `--lease-namespace "A b": want the name of a namespace`},
+		"an address without a port":     {[]string{"--kubeconfig", "f", "--metrics", "localhost"}, 2, `--metrics "localhost": want HOST:PORT`},
 		"a kubeconfig that there isn't": {[]string{"--kubeconfig", "/none"}, 1, "/none"},
 	} {
 		t.Run(name, func(t *testing.T) {
