@@ -39,15 +39,15 @@ func (c *Cluster) whyUnfinished(job *batchv1.Job) string {
 
 func jobLine(job *batchv1.Job) string {
 	s := job.Status
-	line := fmt.Sprintf("Job %s/%s has %d active, %d terminating, %d succeeded and %d failed pods",
-		job.Namespace, job.Name, s.Active, value(s.Terminating), s.Succeeded, s.Failed)
+	lines := []string{fmt.Sprintf("Job %s/%s has %d active, %d terminating, %d succeeded and %d failed pods",
+		job.Namespace, job.Name, s.Active, value(s.Terminating), s.Succeeded, s.Failed)}
 	if value(job.Spec.Suspend) {
-		line += ", and is suspended"
+		lines[0] += ", and is suspended"
 	}
 	for _, condition := range s.Conditions {
-		line += fmt.Sprintf("\n    %s is %s: %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message)
+		lines = append(lines, fmt.Sprintf("    %s is %s: %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message))
 	}
-	return line
+	return strings.Join(lines, "\n")
 }
 
 func value[T any](p *T) (v T) {
@@ -73,12 +73,12 @@ func podLines(pods []corev1.Pod) []string {
 		if len(pod.Finalizers) > 0 {
 			line += ", held by " + strings.Join(pod.Finalizers, ", ")
 		}
+		lines = append(lines, line)
 		for _, condition := range pod.Status.Conditions {
 			if condition.Status != corev1.ConditionTrue && condition.Reason != "" {
-				line += fmt.Sprintf("\n    %s is %s: %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message)
+				lines = append(lines, fmt.Sprintf("    %s is %s: %s: %s", condition.Type, condition.Status, condition.Reason, condition.Message))
 			}
 		}
-		lines = append(lines, line)
 	}
 	return lines
 }
