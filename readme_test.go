@@ -3,6 +3,7 @@ package muster_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -120,12 +121,56 @@ var commandsElsewhere = map[string]string{
 	"go test ./...": ".ci/run",
 	"go run ./examples/serve --kubeconfig FILE":                         "examples/serve",
 	"go run ./examples/external-controller":                             "examples/external-controller",
-	"go run ./examples/typed-client":                                    "examples/typed-client",
+	"go run ./examples/typed-client --kubeconfig FILE":                  "examples/typed-client",
+	"go mod edit -replace github.com/musterkube/muster=../muster":       "readme_test.go",
+	"go get github.com/musterkube/muster/pkg/...":                       "readme_test.go",
 	"go test -v ./examples/test-your-controller":                        "examples/test-your-controller",
 	"cd examples/crd-controller && go run .":                            "examples/crd-controller",
 	"go run ./examples/run-job --pod-duration 20s --lose node-1=3s+15s": "examples/run-job",
 	"go run ./examples/run-job -f examples/run-job/gangs.yaml --nodes 2 --pod-duration 8s --fail 2=1 --backoff 2s --timeline gangs.svg": "examples/run-job",
 	"go test -bench .": "hack/fakes",
+}
+
+// With the commands of the README, a module that has nothing yet builds a program that uses the library.
+func TestAModuleTakesTheLibraryFromAClone(t *testing.T) {
+	t.Parallel()
+	folder := outside(t, map[string]string{"main.go": `package main
+
+import (
+	"fmt"
+
+	"` + module + `/pkg/builder"
+)
+
+func main() { fmt.Println(builder.Basic("driver").Name) }
+`})
+	// A go.sum with what is needed keeps the network out.
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module example.com/outside\n\ngo 1.26.0\n"), 0o600))
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	ran := 0
+	for _, block := range blocks(t, "sh") {
+		for command := range strings.Lines(block) {
+			if strings.Contains(command, module) {
+				goTool(t, folder, strings.Fields(strings.Replace(command, "../muster", here, 1))[1:]...)
+				ran++
+			}
+		}
+	}
+	require.Equal(t, 2, ran)
+	assert.Equal(t, "driver\n", goTool(t, folder, "run", "."))
+}
+
+// Links of the README to what is in the tree lead there.
+func TestTheLinksOfTheREADMELeadSomewhere(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	links := regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(string(readme), -1)
+	require.NotEmpty(t, links)
+	for _, link := range links {
+		_, err := os.Stat(link[1])
+		assert.NoError(t, err)
+	}
 }
 
 // commandsHere are those that this test runs, with the argument that stands for a file.

@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,9 +29,12 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -59,20 +63,14 @@ func main() {
 
 // run is the program without its process. It returns the exit code: 0, 1 for failure, 2 for wrong flags.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var kubeconfig, leaseNamespace, metrics string
-	flags := pflag.NewFlagSet("crd-controller", pflag.ContinueOnError)
-	flags.SetOutput(stdout)
-	flags.StringVar(&kubeconfig, "kubeconfig", "", "the cluster to be the controller of; without it, a show in this process")
-	flags.StringVar(&leaseNamespace, "lease-namespace", "default", "namespace of the Lease that replicas elect their leader by; empty for no election")
-	flags.StringVar(&metrics, "metrics", "", "address to serve metrics on, such as 127.0.0.1:8080 (default: none)")
-	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	kubeconfig, options, err := parseFlags(args, stdout)
+	if errors.Is(err, pflag.ErrHelp) {
 		return 0
-	} else if err != nil {
-		fmt.Fprintf(stderr, "crd-controller: %v\n", err)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "crd-controller: %v\nSee crd-controller --help.\n", err)
 		return 2
 	}
-	options := controller.Options{LeaseNamespace: leaseNamespace, Metrics: metrics}
-	err := error(nil)
 	if kubeconfig == "" {
 		err = show(ctx, options, stdout)
 	} else {
@@ -85,6 +83,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+func parseFlags(args []string, usage io.Writer) (kubeconfig string, options controller.Options, err error) {
+	flags := pflag.NewFlagSet("crd-controller", pflag.ContinueOnError)
+	flags.SetOutput(usage)
+	flags.StringVar(&kubeconfig, "kubeconfig", "", "the cluster to be the controller of; without it, a show in this process, which takes no flags")
+	flags.StringVar(&options.LeaseNamespace, "lease-namespace", "default", "namespace of the Lease that replicas elect their leader by, which must exist; empty for no election")
+	flags.StringVar(&options.Metrics, "metrics", "", "address to serve metrics on, such as 127.0.0.1:8080 (default: none)")
+	flags.Usage = func() {
+		fmt.Fprintf(usage, "Runs TrainingRuns, in a show or on a cluster.\n\nUsage: crd-controller [flags]\n\n%s\n"+
+			"Exit codes: 0 when the show is over or the controller was told to stop, 1 when something failed, 2 for wrong flags.\n", flags.FlagUsages())
+	}
+	if err := flags.Parse(args); err != nil {
+		return "", options, err
+	}
+	if flags.NArg() > 0 {
+		return "", options, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if kubeconfig == "" && flags.NFlag() > 0 {
+		return "", options, errors.New("the show takes no flags: --kubeconfig FILE says where to run the controller")
+	}
+	if faults := validation.IsDNS1123Label(options.LeaseNamespace); options.LeaseNamespace != "" && len(faults) > 0 {
+		return "", options, fmt.Errorf("--lease-namespace %q: want the name of a namespace that exists, such as default: %s", options.LeaseNamespace, faults[0])
+	}
+	if _, _, err := net.SplitHostPort(options.Metrics); options.Metrics != "" && err != nil {
+		return "", options, fmt.Errorf("--metrics %q: want HOST:PORT, such as 127.0.0.1:8080", options.Metrics)
+	}
+	return kubeconfig, options, nil
+}
+
 // serve is the controller of a cluster until ctx ends.
 func serve(ctx context.Context, kubeconfig string, options controller.Options) error {
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -93,11 +119,31 @@ func serve(ctx context.Context, kubeconfig string, options controller.Options) e
 	}
 	options.Logger = klog.Background()
 	ctrl.SetLogger(options.Logger) // for what has no logger of its own
+	if err := checkLeaseNamespace(ctx, cfg, options.LeaseNamespace); err != nil {
+		return err
+	}
 	manager, err := controller.NewManager(cfg, options)
 	if err != nil {
 		return err
 	}
 	return manager.Start(ctx)
+}
+
+// checkLeaseNamespace returns an error if there is no namespace for the Lease: the manager would try for ever. Whoever may
+// not ask is let pass.
+func checkLeaseNamespace(ctx context.Context, cfg *rest.Config, name string) error {
+	if name == "" {
+		return nil
+	}
+	namespaces, err := client.New(cfg, client.Options{})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	err = namespaces.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("the namespace %[1]s of the Lease does not exist: make it with kubectl create namespace %[1]s, or name another one with --lease-namespace", name)
+	}
+	return nil // whatever else is wrong, the manager says so
 }
 
 // show runs the sample on a cluster in this process, in which the second worker fails once.

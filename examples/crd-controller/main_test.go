@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/musterkube/muster/pkg/cluster"
 )
 
 func TestShow(t *testing.T) {
@@ -18,9 +22,38 @@ func TestShow(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	assert.Equal(t, 2, run(t.Context(), []string{"--what"}, &stdout, &stderr))
-	assert.Equal(t, 0, run(t.Context(), []string{"--help"}, &stdout, &stderr))
-	assert.Contains(t, stdout.String(), "--lease-namespace")
-	assert.Equal(t, 1, run(t.Context(), []string{"--kubeconfig", "/none"}, &stdout, &stderr))
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"help":                          {[]string{"--help"}, 0, "--lease-namespace"},
+		"help tells the codes":          {[]string{"--help"}, 0, "2 for wrong flags"},
+		"an unknown flag":               {[]string{"--what"}, 2, "unknown flag: --what"},
+		"an argument":                   {[]string{"show"}, 2, `unexpected argument "show"`},
+		"a Lease in the show":           {[]string{"--lease-namespace", "x"}, 2, "the show takes no flags: --kubeconfig FILE says where to run the controller"},
+		"metrics of the show":           {[]string{"--metrics", "127.0.0.1:0"}, 2, "the show takes no flags"},
+		"a namespace that can be none":  {[]string{"--kubeconfig", "f", "--lease-namespace", "A b"}, 2, `--lease-namespace "A b": want the name of a namespace`},
+		"an address without a port":     {[]string{"--kubeconfig", "f", "--metrics", "localhost"}, 2, `--metrics "localhost": want HOST:PORT`},
+		"a kubeconfig that there isn't": {[]string{"--kubeconfig", "/none"}, 1, "/none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var output bytes.Buffer
+			assert.Equal(t, tc.code, run(t.Context(), tc.args, &output, &output))
+			assert.Contains(t, output.String(), tc.want)
+		})
+	}
+}
+
+func TestWithoutTheNamespaceOfTheLease(t *testing.T) {
+	c, err := cluster.Start(t.Context(), cluster.Options{Controllers: []string{}})
+	require.NoError(t, err)
+	defer c.Stop()
+	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	var stderr bytes.Buffer
+	assert.Equal(t, 1, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--lease-namespace", "nowhere"}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "the namespace nowhere of the Lease does not exist: make it with kubectl create namespace nowhere")
 }

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/musterkube/muster/pkg/features"
 )
@@ -26,13 +31,13 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.SortFlags = false
 	flags.StringVar(&opts.kubeconfig, "kubeconfig", "", "run the external controller on the cluster of this file until told to stop, and no show")
 	flags.BoolVar(&opts.inCluster, "in-cluster", false, "the same on the cluster that this process is a pod of")
-	flags.StringVar(&opts.managedBy, "managed-by", managedBy, "what a Job has in spec.managedBy to be run by the external controller")
+	flags.StringVar(&opts.managedBy, "managed-by", managedBy, "what a Job has in spec.managedBy to be run by the external controller: a domain and a path")
 	flags.Var(&opts.gates, "feature-gates", "feature gates to switch on or off; all are on by default, a cluster without Workloads needs WorkloadWithJob=false")
 	flags.BoolVar(&opts.leaderElect, "leader-elect", false, "let one of several replicas work at a time")
-	flags.StringVar(&opts.leaseNamespace, "lease-namespace", "muster-system", "namespace of the Lease that the replicas share")
+	flags.StringVar(&opts.leaseNamespace, "lease-namespace", "muster-system", "namespace of the Lease that the replicas share; it must exist: kubectl create namespace muster-system")
 	flags.StringVar(&opts.metrics, "metrics", "", "address to serve metrics on, such as 127.0.0.1:8080 (default: none)")
 	flags.Usage = func() {
-		fmt.Fprintf(usage, "Shows two Job controllers side by side, or runs the external one on a cluster.\n\nUsage: external-controller [flags]\n\n%s", flags.FlagUsages())
+		fmt.Fprintf(usage, "Shows two Job controllers side by side, or runs the external one on a cluster.\n\nUsage: external-controller [flags]\n\n%s\n%s", flags.FlagUsages(), exitCodes)
 	}
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
@@ -46,7 +51,40 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	if !opts.onCluster() && flags.NFlag() > 0 {
 		return options{}, fmt.Errorf("the show takes no flags: --kubeconfig or --in-cluster says where to run the controller")
 	}
-	return opts, nil
+	return opts, opts.check()
+}
+
+// exitCodes is what --help says of them.
+const exitCodes = "Exit codes: 0 when the show is over or the controller was told to stop, 1 when something failed, 2 for wrong flags.\n"
+
+// check returns an error that names the flag whose value could not work; the controller would refuse it too, in terms of
+// its own, or not start.
+func (o options) check() error {
+	if faults := validation.IsDomainPrefixedPath(field.NewPath("--managed-by"), o.managedBy); len(faults) > 0 {
+		return fmt.Errorf("--managed-by %q: want a domain and a path, such as %s: %s", o.managedBy, managedBy, faults[0].Detail)
+	}
+	if faults := validation.IsDNS1123Label(o.leaseNamespace); len(faults) > 0 {
+		return fmt.Errorf("--lease-namespace %q: want the name of a namespace that exists, such as default: %s", o.leaseNamespace, faults[0])
+	}
+	if err := checkAddress(o.metrics); err != nil {
+		return fmt.Errorf("--metrics %q: %w", o.metrics, err)
+	}
+	return nil
+}
+
+// checkAddress returns an error for what is no address to listen on. None at all is one.
+func checkAddress(address string) error {
+	if address == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return errors.New("want HOST:PORT, such as 127.0.0.1:8080")
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return errors.New("want a port from 0 to 65535, such as 127.0.0.1:8080")
+	}
+	return nil
 }
 
 // onCluster reports whether the controller is to run on a cluster that is there already.

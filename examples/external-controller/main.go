@@ -4,7 +4,8 @@
 //
 // With --kubeconfig it is an external controller for a cluster of yours, and runs the Jobs that name it until it is told
 // to stop. What it may do there, the manifests rbac.yaml in pkg/controller/job and, with --leader-elect,
-// pkg/controller/leader say.
+// pkg/controller/leader say. With --leader-elect the namespace of the Lease must exist: the first of these manifests has
+// muster-system in it, kubectl create namespace muster-system makes it too, and --lease-namespace names another.
 //
 //	go run ./examples/external-controller --kubeconfig FILE --managed-by example.com/my-queue --metrics 127.0.0.1:8080
 package main

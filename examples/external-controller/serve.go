@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -46,7 +47,11 @@ func serve(ctx context.Context, opts options, out io.Writer) error {
 	if !opts.leaderElect {
 		return work(ctx)
 	}
-	return leader.Run(ctx, cfg, leader.Options{Name: "external-controller", Namespace: opts.leaseNamespace}, work)
+	err = leader.Run(ctx, cfg, leader.Options{Name: "external-controller", Namespace: opts.leaseNamespace}, work)
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("%w\n--lease-namespace names another one", err)
+	}
+	return err
 }
 
 // config returns the configuration of a client for the cluster.
@@ -68,7 +73,7 @@ func serveMetrics(ctx context.Context, address string, registry prometheus.Gathe
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("serving metrics: %w", err)
+		return nil, fmt.Errorf("serving metrics (--metrics): %w", err)
 	}
 	server := &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: readHeaderTimeout}
 	ended := make(chan struct{})

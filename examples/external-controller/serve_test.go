@@ -100,18 +100,38 @@ func awaitJob(t *testing.T, client kubernetes.Interface, name, managedBy string)
 	require.FailNow(t, "the watch ended before the Job")
 }
 
+func TestWithoutTheNamespaceOfTheLease(t *testing.T) {
+	c, err := cluster.Start(t.Context(), cluster.Options{Controllers: []string{}})
+	require.NoError(t, err)
+	defer c.Stop()
+	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	var stderr bytes.Buffer
+	assert.Equal(t, exitFailed, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--leader-elect"}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "the namespace muster-system does not exist; kubectl create namespace muster-system makes it: ")
+	assert.Contains(t, stderr.String(), "--lease-namespace names another one")
+}
+
 func TestArgumentsThatMakeNoSense(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
-		"an unknown flag":             {[]string{"--pods"}, exitUsage, "unknown flag: --pods"},
-		"an argument":                 {[]string{"show"}, exitUsage, `unexpected argument "show"`},
-		"two clusters":                {[]string{"--kubeconfig", "f", "--in-cluster"}, exitUsage, "name two clusters"},
-		"a flag for no cluster":       {[]string{"--leader-elect"}, exitUsage, "the show takes no flags"},
-		"a file that there is not":    {[]string{"--kubeconfig", "/does/not/exist"}, exitFailed, "finding the cluster: "},
-		"a cluster that there is not": {[]string{"--in-cluster"}, exitFailed, "finding the cluster: "},
+		"an unknown flag":              {[]string{"--pods"}, exitUsage, "unknown flag: --pods"},
+		"an argument":                  {[]string{"show"}, exitUsage, `unexpected argument "show"`},
+		"two clusters":                 {[]string{"--kubeconfig", "f", "--in-cluster"}, exitUsage, "name two clusters"},
+		"a flag for no cluster":        {[]string{"--leader-elect"}, exitUsage, "the show takes no flags"},
+		"no namespace":                 {[]string{"--kubeconfig", "f", "--leader-elect", "--lease-namespace", ""}, exitUsage, `--lease-namespace "": want the name of a namespace that exists`},
+		"a namespace that is none":     {[]string{"--kubeconfig", "f", "--lease-namespace", "A b"}, exitUsage, `--lease-namespace "A b": `},
+		"a manager without a path":     {[]string{"--kubeconfig", "f", "--managed-by", "mine"}, exitUsage, `--managed-by "mine": want a domain and a path, such as example.com/external-controller: `},
+		"no manager":                   {[]string{"--kubeconfig", "f", "--managed-by", ""}, exitUsage, `--managed-by "": want a domain and a path`},
+		"an address without a port":    {[]string{"--kubeconfig", "f", "--metrics", "localhost"}, exitUsage, `--metrics "localhost": want HOST:PORT, such as 127.0.0.1:8080`},
+		"an address with no such port": {[]string{"--kubeconfig", "f", "--metrics", "localhost:99999"}, exitUsage, `--metrics "localhost:99999": want a port from 0 to 65535`},
+		"a file that there is not":     {[]string{"--kubeconfig", "/does/not/exist"}, exitFailed, "finding the cluster: "},
+		"a cluster that there is not":  {[]string{"--in-cluster"}, exitFailed, "finding the cluster: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, complaints bytes.Buffer
@@ -122,4 +142,6 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 	var out, complaints bytes.Buffer
 	assert.Equal(t, exitDone, run(t.Context(), []string{"--help"}, &out, &complaints))
 	assert.Contains(t, out.String(), "--managed-by")
+	assert.Contains(t, out.String(), "kubectl create namespace muster-system")
+	assert.Contains(t, out.String(), "2 for wrong flags")
 }

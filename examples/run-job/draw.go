@@ -34,6 +34,9 @@ func checkDrawing(file string) error {
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return fmt.Errorf("--timeline %s: there is no folder %s", file, filepath.Dir(file))
 	}
+	if !strings.EqualFold(filepath.Ext(file), ".svg") {
+		return fmt.Errorf("--timeline %s: it is an SVG that is drawn: want a name that ends in .svg, such as %s", file, strings.TrimSuffix(file, filepath.Ext(file))+".svg")
+	}
 	return nil
 }
 

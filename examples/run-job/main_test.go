@@ -302,7 +302,8 @@ func TestBadManifests(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
-	empty := t.TempDir()
+	empty, deep := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(deep, "more"), 0o700))
 	cases := map[string]struct {
 		args []string
 		want string
@@ -323,6 +324,7 @@ func TestUsageErrors(t *testing.T) {
 		"a failure of no times":    {[]string{"--fail", "1=1x0"}, `failure "1=1x0"`},
 		"a missing file":           {[]string{"-f", "no-such-file.yaml"}, "no-such-file.yaml"},
 		"an empty folder":          {[]string{"-f", empty}, "no .yaml, .yml or .json file in this folder"},
+		"a folder of folders":      {[]string{"-f", deep}, "run-job: " + deep + ": no .yaml, .yml or .json file in this folder: folders in a folder are not read: more\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -331,6 +333,15 @@ func TestUsageErrors(t *testing.T) {
 			assert.Contains(t, res.stderr, tc.want)
 		})
 	}
+}
+
+// Help and errors have one word for how often an index fails.
+func TestHelpAndErrorsOfFailuresAgree(t *testing.T) {
+	help := runProgram(t, "", "--help")
+	assert.Equal(t, exitDone, help.code)
+	assert.Contains(t, help.stdout, "INDEX=EXITCODE[xATTEMPTS]")
+	assert.Contains(t, help.stdout, "must end in .svg")
+	assert.Contains(t, runProgram(t, "", "--fail", "zz").stderr, "INDEX=EXITCODExATTEMPTS")
 }
 
 func TestYAMLOutput(t *testing.T) {

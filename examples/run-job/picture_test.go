@@ -110,6 +110,8 @@ func TestPicturesThatCannotBeDrawn(t *testing.T) {
 	for file, want := range map[string]string{
 		folder:                                "--timeline " + folder + ": is a folder: want a file, such as " + filepath.Join(folder, "timeline.svg"),
 		filepath.Join(folder, "no", "it.svg"): "there is no folder " + filepath.Join(folder, "no"),
+		filepath.Join(folder, "x.png"):        "x.png: it is an SVG that is drawn: want a name that ends in .svg, such as " + filepath.Join(folder, "x.svg") + "\n",
+		filepath.Join(folder, "x"):            "such as " + filepath.Join(folder, "x.svg") + "\n",
 	} {
 		res := runProgram(t, "", "--timeline", file)
 		assert.Equal(t, exitUsage, res.code)

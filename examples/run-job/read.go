@@ -94,10 +94,13 @@ func expand(name string) (files []string, hint string, err error) {
 		}
 	}
 	if len(folders) > 0 {
-		hint = fmt.Sprintf("%s: folders in a folder are not read: %s", name, few(folders))
+		hint = "folders in a folder are not read: " + few(folders)
 	}
 	if len(files) == 0 {
-		return nil, "", errors.New(joined(name+": no .yaml, .yml or .json file in this folder", hint))
+		return nil, "", errors.New(joined(name, "no .yaml, .yml or .json file in this folder", hint))
+	}
+	if hint != "" {
+		hint = joined(name, hint)
 	}
 	return files, hint, nil
 }

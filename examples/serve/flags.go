@@ -59,7 +59,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	flags.StringArrayVar(&opts.crds, "crd", nil, "file or folder of CustomResourceDefinitions to install; may be given several times")
 	flags.BoolVar(&opts.jobParity, "job-parity", false, "make the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included")
 	flags.Usage = func() {
-		fmt.Fprintf(usage, "Serves a cluster inside this process for kubectl and for controllers in other processes.\n\nUsage: serve [flags]\n\n%s", flags.FlagUsages())
+		fmt.Fprintf(usage, "Serves a cluster inside this process for kubectl and for controllers in other processes.\n\nUsage: serve [flags]\n\n%s\n%s", flags.FlagUsages(), exitCodes)
 	}
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
@@ -79,6 +79,9 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	if err := opts.letIn(*users, *mode); err != nil {
 		return options{}, err
 	}
+	if err := checkDefinitions(opts.crds); err != nil {
+		return options{}, err
+	}
 	if opts.podDuration < 0 {
 		return options{}, fmt.Errorf("--pod-duration %s: want 0 or more", opts.podDuration)
 	}
@@ -89,6 +92,32 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 		return opts, opts.chooseControllers()
 	}
 	return opts, nil
+}
+
+// exitCodes is what --help says of them.
+const exitCodes = `Exit codes:
+  0  stopped when told to, by SIGINT or SIGTERM
+  1  could not start, or a part of the cluster failed
+  2  wrong flags, or a file that a flag names and that cannot be used
+`
+
+// checkDefinitions reads what --crd names, once for each that is given. The server reads it again, to say which file a
+// definition that it refuses is from.
+func checkDefinitions(paths []string) error {
+	from := map[string]string{}
+	for _, path := range paths {
+		definitions, err := emulator.ReadCRDs(path)
+		if err != nil {
+			return fmt.Errorf("--crd %q: %w: want a file or folder of CustomResourceDefinitions of apiextensions.k8s.io/v1", path, err)
+		}
+		for _, definition := range definitions {
+			if other, twice := from[definition.Name]; twice {
+				return fmt.Errorf("--crd %q: %s is in %s too: want it once", path, definition.Name, other)
+			}
+			from[definition.Name] = path
+		}
+	}
+	return nil
 }
 
 // checkListen returns an error for an address that nothing could be served at; the server would refuse it too, but only

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 
 	"github.com/musterkube/muster/pkg/cluster"
@@ -34,7 +36,7 @@ import (
 const (
 	exitStopped = 0 // stopped when told to
 	exitFailed  = 1 // could not start, or a part of the cluster failed
-	exitUsage   = 2 // wrong flags
+	exitUsage   = 2 // wrong flags, or a file that a flag names and that cannot be used
 )
 
 // garbagePercent is how much garbage may pile up, in percent of what is in use, before it is collected. A small cluster
@@ -64,18 +66,30 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "serve: %v\nSee serve --help.\n", err)
 		return exitUsage
 	}
-	if err := serve(ctx, opts, stdout); err != nil {
+	err = serve(ctx, opts, stdout)
+	var wrong *flagError
+	switch {
+	case errors.As(err, &wrong):
+		fmt.Fprintf(stderr, "serve: %v\nSee serve --help.\n", err)
+		return exitUsage
+	case err != nil:
 		fmt.Fprintf(stderr, "serve: %v\n", err)
 		return exitFailed
 	}
 	return exitStopped
 }
 
+// flagError is a fault of a flag that shows only when the cluster is started.
+type flagError struct{ error }
+
 func serve(ctx context.Context, opts options, stdout io.Writer) error {
 	c, err := cluster.Start(ctx, opts.cluster())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // told to stop before it was ready
+		}
+		if len(opts.crds) > 0 && apierrors.IsInvalid(err) {
+			return &flagError{fmt.Errorf("--crd: %w", err)}
 		}
 		return err
 	}
@@ -95,7 +109,7 @@ func serve(ctx context.Context, opts options, stdout io.Writer) error {
 		kubeconfig = filepath.Join(folder, "kubeconfig")
 	}
 	if err := c.Server().WriteKubeconfig(kubeconfig); err != nil {
-		return err
+		return kubeconfigFault(opts.kubeconfig, err)
 	}
 	fmt.Fprintf(stdout, "serving %s, kubeconfig %s\n", url, kubeconfig)
 	select {
@@ -104,4 +118,18 @@ func serve(ctx context.Context, opts options, stdout io.Writer) error {
 	case <-c.Failed():
 		return c.Err()
 	}
+}
+
+// kubeconfigFault returns why the file that a user named could not be written, without the names of files that he did not.
+func kubeconfigFault(path string, err error) error {
+	var reason syscall.Errno
+	switch {
+	case path == "":
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return &flagError{fmt.Errorf("--kubeconfig %q: there is no folder %s: make it, or name another file", path, filepath.Dir(path))}
+	case errors.As(err, &reason):
+		return &flagError{fmt.Errorf("--kubeconfig %q: %w: name a file that can be written", path, reason)}
+	}
+	return &flagError{fmt.Errorf("--kubeconfig %q: %w", path, err)}
 }

@@ -125,9 +125,51 @@ func TestInstallsDefinitions(t *testing.T) {
 	code, _ := s.stop()
 	assert.Equal(t, exitStopped, code)
 
-	var stderr bytes.Buffer
-	assert.Equal(t, exitFailed, run(t.Context(), []string{"--crd", "no-such-file"}, io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "no-such-file")
+}
+
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	const head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x.y}\n"
+	broken, other, invalid := write("broken.yaml", "a: ["), write("other.yaml", "apiVersion: v1\nkind: Pod\n"), write("invalid.yaml", head)
+	foreign := write("foreign", "apiVersion: v1\nkind: Config\nclusters: [{name: mine, cluster: {server: https://mine}}]\n")
+	for name, tc := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"no definitions":            {[]string{"--crd", "/nope"}, []string{`--crd "/nope": `, "no such file", "want a file or folder of CustomResourceDefinitions"}},
+		"definitions that are none": {[]string{"--crd", other}, []string{`--crd "` + other + `": `, "there is none of apiextensions.k8s.io/v1"}},
+		"broken definitions":        {[]string{"--crd", broken}, []string{`--crd "` + broken + `": `, "document 1"}},
+		"invalid definitions":       {[]string{"--crd", invalid}, []string{"--crd: ", " x.y from " + invalid, "spec.group: Required value"}},
+		"definitions given twice":   {[]string{"--crd", invalid, "--crd", folder + "/invalid.yaml"}, []string{"x.y is in " + invalid + " too: want it once"}},
+		"no folder":                 {[]string{"--kubeconfig", folder + "/nope/x"}, []string{`--kubeconfig "` + folder + `/nope/x": there is no folder ` + folder + "/nope: make it, or name another file\n"}},
+		"a folder that is none":     {[]string{"--kubeconfig", other + "/x"}, []string{`--kubeconfig "` + other + `/x": not a directory: name a file that can be written`}},
+		"a folder":                  {[]string{"--kubeconfig", folder}, []string{`--kubeconfig "` + folder + `": `, "no regular file: name another"}},
+		"the kubeconfig of others":  {[]string{"--kubeconfig", foreign}, []string{`--kubeconfig "` + foreign + `": `, `has the cluster "mine", which would be lost: name another`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stderr bytes.Buffer
+			args := append([]string{"--nodes", "0", "--controllers", "none"}, tc.args...)
+			assert.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &stderr))
+			for _, want := range tc.want {
+				assert.Contains(t, stderr.String(), want)
+			}
+			assert.NotContains(t, stderr.String(), "options: ")
+		})
+	}
+}
+
+func TestHelpTellsTheExitCodes(t *testing.T) {
+	var stdout bytes.Buffer
+	assert.Equal(t, exitStopped, run(t.Context(), []string{"--help"}, &stdout, io.Discard))
+	for _, want := range []string{"  0  stopped", "  1  could not start", "  2  wrong flags"} {
+		assert.Contains(t, stdout.String(), want)
+	}
 }
 
 func TestWithoutControllersAndNodesNothingMoves(t *testing.T) {

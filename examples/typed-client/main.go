@@ -2,9 +2,13 @@
 // informer, applies a Workload and a PodGroup of it with apply configurations, reads them from a lister, applies them again
 // with a change, and takes them away.
 //
-//	go run ./examples/typed-client                                   # the cluster of your kubeconfig, or that of this pod
+//	go run ./examples/typed-client     # the cluster of your kubeconfig, or that of this pod
 //	go run ./examples/typed-client --kubeconfig FILE --context NAME --namespace default
-//	go run ./examples/serve --kubeconfig /tmp/muster                 # a cluster to try it on
+//
+// For a cluster to try it on, leave the first of these running in another terminal:
+//
+//	go run ./examples/serve --kubeconfig /tmp/muster.kubeconfig
+//	go run ./examples/typed-client --kubeconfig /tmp/muster.kubeconfig
 //
 // Where scheduling.k8s.io/v1alpha2 is not served it says what is, and what to do, and exits with 3.
 package main
@@ -53,11 +57,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&rules.ExplicitPath, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the ServiceAccount of this pod)")
 	flags.StringVar(&overrides.CurrentContext, "context", "", "context of the kubeconfig (default: its current one)")
 	flags.StringVarP(&overrides.Context.Namespace, "namespace", "n", "", "namespace to work in (default: that of the context)")
+	flags.Usage = func() {
+		fmt.Fprintf(stdout, "Shows the typed clients of Workloads and PodGroups on a cluster.\n\nUsage: typed-client [flags]\n\n%s\n%s", flags.FlagUsages(), exitCodes)
+	}
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return exitDone
-	} else if err != nil || flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "typed-client: wrong arguments: %v %v\nSee typed-client --help.\n", flags.Args(), err)
-		return exitUsage
+	} else if err == nil && flags.NArg() > 0 {
+		return wrongUse(stderr, fmt.Errorf("unexpected argument %q", flags.Arg(0)))
+	} else if err != nil {
+		return wrongUse(stderr, err)
 	}
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	cfg, err := loader.ClientConfig()
@@ -72,12 +80,36 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &missing):
 		fmt.Fprintf(stderr, "typed-client: %v\n%s", err, missing.advice())
 		return exitNotServed
+	case clientcmd.IsEmptyConfig(err):
+		fmt.Fprintf(stderr, "typed-client: %s", noCluster)
+		return exitFailed
 	case err != nil:
 		fmt.Fprintf(stderr, "typed-client: %v\n", err)
 		return exitFailed
 	}
 	return exitDone
 }
+
+func wrongUse(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "typed-client: %v\nSee typed-client --help.\n", err)
+	return exitUsage
+}
+
+// noCluster is what there is to say where nothing names a cluster.
+const noCluster = `there is no cluster to go to: no --kubeconfig, nothing in $KUBECONFIG or ~/.kube/config, and this process is in no pod.
+For a cluster to try it on, leave this running in another terminal
+  go run ./examples/serve --kubeconfig FILE
+and then
+  go run ./examples/typed-client --kubeconfig FILE
+`
+
+// exitCodes is what --help says of them.
+const exitCodes = `Exit codes:
+  0  the tour is over
+  1  something failed, or there is no cluster to go to
+  2  wrong flags
+  3  the cluster does not serve scheduling.k8s.io/v1alpha2; what is said then tells how it would
+`
 
 // visit asks whether there is anything to see, and goes on the tour.
 func visit(ctx context.Context, cfg *rest.Config, namespace string, out io.Writer) error {

@@ -64,8 +64,9 @@ func TestWrongCalls(t *testing.T) {
 		text string
 	}{
 		"help":                {[]string{"--help"}, exitDone, "--context"},
-		"an argument":         {[]string{"list"}, exitUsage, "wrong arguments: [list]"},
-		"an unknown flag":     {[]string{"--what"}, exitUsage, "unknown flag: --what"},
+		"an argument":         {[]string{"list"}, exitUsage, "typed-client: unexpected argument \"list\"\nSee typed-client --help.\n"},
+		"an unknown flag":     {[]string{"--what"}, exitUsage, "typed-client: unknown flag: --what\nSee typed-client --help.\n"},
+		"help tells codes":    {[]string{"--help"}, exitDone, "  3  the cluster does not serve"},
 		"a file that is none": {[]string{"--kubeconfig", "/none"}, exitFailed, "/none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,4 +75,15 @@ func TestWrongCalls(t *testing.T) {
 			assert.Contains(t, output.String(), tc.text)
 		})
 	}
+}
+
+func TestMachineWithoutACluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitFailed, run(t.Context(), nil, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), "\n  go run ./examples/serve --kubeconfig FILE\n")
+	assert.Contains(t, stderr.String(), "\n  go run ./examples/typed-client --kubeconfig FILE\n")
+	assert.NotContains(t, stderr.String(), "KUBERNETES_MASTER")
+	assert.Empty(t, stdout.String())
 }

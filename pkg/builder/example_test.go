@@ -10,6 +10,8 @@ import (
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/pkg/builder"
+	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/validation"
 )
 
 func ExampleFromJob() {
@@ -43,6 +45,40 @@ func ExampleFromJob() {
 	// my-job-795ddf89fd my-job-pgt-0 4
 	// my-job-795ddf89fd-my-job-pgt-0-74cffdfb57 is owned by Job my-job
 	// my-job-795ddf89fd-my-job-pgt-0-74cffdfb57 is owned by Workload my-job-795ddf89fd
+}
+
+// What the API server would say of the objects of a Job can be had without one, once the defaults are set that it would set.
+func ExampleFromJob_validation() {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "my-job", Namespace: "default", UID: "uid-123"},
+		Spec: batchv1.JobSpec{
+			Parallelism: new(int32(4)), Completions: new(int32(4)), CompletionMode: new(batchv1.IndexedCompletion),
+		},
+	}
+	workload, err := builder.FromJob(job, builder.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("Workload:", validation.ValidateWorkload(workload, features.Gates{})) // which has no defaults
+
+	workload.UID = "uid-456" // as the API server gives it back
+	groups, err := builder.PodGroups(workload, builder.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	group := groups[0]
+	fmt.Println("as built:", validation.ValidatePodGroup(group, features.Gates{}))
+	schedulingv1alpha2.SetObjectDefaults_PodGroup(group)
+	fmt.Println("with defaults:", validation.ValidatePodGroup(group, features.Gates{}))
+	group.Spec.SchedulingPolicy.Gang.MinCount = 0
+	fmt.Println("with a fault:", validation.ValidatePodGroup(group, features.Gates{}))
+	// Output:
+	// Workload: []
+	// as built: [spec.disruptionMode: Required value]
+	// with defaults: []
+	// with a fault: [spec.schedulingPolicy.gang.minCount: Required value]
 }
 
 func ExampleEligible() {

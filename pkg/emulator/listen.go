@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -49,11 +51,16 @@ type door struct {
 // server is made for tests, unless Options.ListenBeyondLoopback says otherwise. The certificate is then for the host of
 // the address, or, if that is left out or means all addresses (0.0.0.0, ::), for the name and all addresses of this
 // machine; the URL, which is for clients on this machine, has a loopback address in that case. Listen may be called
-// again, for another address.
+// again, for another address. In a testing/synctest bubble it is refused: the bubble's time would stand still while
+// anything waits for a socket, which a server that listens always does.
 func (s *Server) Listen(ctx context.Context, address string) (string, error) {
 	fail := func(err error) (string, error) { return "", fmt.Errorf("listening at %q: %w", address, err) }
 	if err := checkAddress(address, s.doors.anywhere); err != nil {
 		return fail(err)
+	}
+	if inBubble() {
+		return fail(errors.New("there can be no sockets in a testing/synctest bubble, whose time they would stop: " +
+			"take clients from Server.Config, or start the server in a test in real time"))
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -65,6 +72,14 @@ func (s *Server) Listen(ctx context.Context, address string) (string, error) {
 		return fail(err)
 	}
 	return opened.url, nil
+}
+
+// inBubble reports whether the caller is in a testing/synctest bubble. Only the first line of its stack tells: it reads
+// "goroutine 7 [running, synctest bubble 1]:".
+func inBubble() bool {
+	stack := make([]byte, 128)
+	header, _, _ := bytes.Cut(stack[:runtime.Stack(stack, false)], []byte("\n"))
+	return bytes.Contains(header, []byte("synctest bubble"))
 }
 
 // checkAddress refuses addresses that another machine could reach, unless anywhere is fine. A host that is left out means

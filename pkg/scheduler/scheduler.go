@@ -79,6 +79,9 @@ func New(cfg *rest.Config, options Options) (*Scheduler, error) {
 	if cfg.QPS == 0 {
 		cfg.QPS = -1
 	}
+	if cfg.ContentType == "" && cfg.AcceptContentTypes == "" {
+		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	}
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
@@ -87,9 +90,8 @@ func New(cfg *rest.Config, options Options) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making scheduler: %w", err)
 	}
-	if cfg.ContentType == "" {
+	if cfg.ContentType == "" { // only now: a server that has Workloads as custom resources takes JSON alone
 		cfg.ContentType = runtime.ContentTypeProtobuf
-		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
 	kube, err := kubernetes.NewForConfigAndClient(cfg, client)
 	if err != nil {

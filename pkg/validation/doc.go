@@ -10,6 +10,8 @@
 // Fields whose feature gate is off are judged as the server does after it has dropped them. The Drop functions do
 // that dropping; without it such a field is Forbidden.
 //
-// An object is taken as it stands: defaults are not set (the scheme of apis/scheduling/v1alpha2 does), and what
+// An object is taken as it stands: defaults are not set, and without them a PodGroup that a server would take may be
+// refused here. schedulingv1alpha2.SetObjectDefaults_PodGroup sets those of a PodGroup, as does the Default method of a
+// scheme with apis/scheduling/v1alpha2 in it; a Workload has none. Of what pkg/builder makes, a PodGroup wants them. What
 // admission adds or looks up, such as priorities and the Workload that a PodGroup refers to, is not looked at.
 package validation

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -59,6 +60,7 @@ func start(tb testing.TB, options cluster.Options, recorder *emulatortest.Record
 	}
 	looks := started.Config()
 	looks.UserAgent = lookAgent
+	looks.WarningHandler = rest.NoWarnings{} // it watches every kind, deprecated ones too
 	if c.look, err = kubernetes.NewForConfig(looks); err != nil {
 		tb.Fatalf("making a client: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"testing"
 	"time"
 
@@ -139,7 +140,38 @@ var failures = map[string]struct {
 			createJob(t, c, newJob(0))
 			clustertest.UntilIs(c, time.Hour, c.Kube.BatchV1().Jobs("default"), "work", expect.JobIs("Failed"))
 		},
-		"that work should be Failed did not come to pass within 1h0m0s",
+		"that Job work should be Failed did not come to pass within 1h0m0s",
+	},
+	"an object that is not there": {
+		func(_ *testing.T, c *clustertest.Cluster) {
+			clustertest.UntilIs(c, time.Hour, c.Kube.BatchV1().Jobs("default"), "work", expect.JobIs("Failed"))
+		},
+		"there is no Job work: that Job work should be Failed",
+	},
+	"a Job that does not end": {
+		func(t *testing.T, c *clustertest.Cluster) {
+			createJob(t, c, newJob(0))
+			c.UntilFinished("work", time.Hour)
+		},
+		"Job default/work has 1 active, 0 terminating, 0 succeeded and 0 failed pods\n" +
+			`  pod work-\S+ is Pending, held by batch.kubernetes.io/job-tracking\n` +
+			`  event of job work: SuccessfulCreate: Created pod: work-\S+\n` +
+			"the end of job work did not come to pass within 1h0m0s",
+	},
+	"the loss of a node of a cluster without any": {
+		func(_ *testing.T, c *clustertest.Cluster) { c.LoseNode("node-1") },
+		`there is no node "node-1" that the cluster runs: set Options.Nodes`,
+	},
+	"time that goes back": {
+		func(_ *testing.T, c *clustertest.Cluster) { c.Advance(-time.Hour) },
+		"advancing by -1h0m0s: time only goes on",
+	},
+	"a socket in a bubble": {
+		func(t *testing.T, c *clustertest.Cluster) {
+			_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
+			require.NoError(t, err)
+		},
+		"listening at .*: there can be no sockets in a testing/synctest bubble",
 	},
 	"a controller that fails": {
 		func(_ *testing.T, c *clustertest.Cluster) {
@@ -205,6 +237,22 @@ func TestUntilIs(t *testing.T) {
 	})
 }
 
+func TestANodeIsLostAndFound(t *testing.T) {
+	options := cluster.Options{Nodes: 1, Script: kubelet.Fixed{Duration: time.Minute}}
+	clustertest.Run(t, options, func(t *testing.T, c *clustertest.Cluster) {
+		createJob(t, c, newJob(0))
+		c.Settle()
+		c.LoseNode("node-1")
+		c.Advance(2 * time.Minute)
+		assert.Equal(t, corev1.PodRunning, c.PodsOf("work")[0].Status.Phase, "nobody says that it has ended")
+		c.RestoreNode("node-1")
+		assert.EqualValues(t, 1, c.UntilFinished("work", time.Minute).Status.Succeeded)
+	})
+}
+
+// plain are the lines of a test's log, which is indented.
+var plain = regexp.MustCompile(`\n {8}( *)`)
+
 // TestFailuresAreReadable runs this package's tests again, those that fail.
 func TestFailuresAreReadable(t *testing.T) {
 	const variable = "CLUSTERTEST_FAILURE"
@@ -221,7 +269,7 @@ func TestFailuresAreReadable(t *testing.T) {
 			command.Env = append(os.Environ(), variable+"="+name)
 			output, err := command.CombinedOutput()
 			require.Error(t, err, "the test has not failed")
-			assert.Contains(t, string(output), tc.want)
+			assert.Regexp(t, tc.want, plain.ReplaceAllString(string(output), "\n$1"))
 			assert.Regexp(t, `The last of \d+ requests to the API server`, string(output))
 			assert.NotContains(t, string(output), "panic:")
 			assert.Contains(t, string(output), "--- FAIL: TestFailuresAreReadable")

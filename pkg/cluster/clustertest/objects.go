@@ -75,14 +75,14 @@ func (c *Cluster) pods(namespace, selector string) []corev1.Pod {
 }
 
 // UntilFinished lets time pass until a Job, named as for [Cluster.Job], is Complete or Failed, and returns it as it then
-// is. It fails the test if that takes longer than the limit.
+// is. It fails the test if that takes longer than the limit, and says what the Job and its pods were waiting for.
 func (c *Cluster) UntilFinished(job string, limit time.Duration) *batchv1.Job {
 	c.t.Helper()
 	var last *batchv1.Job
-	c.Until(limit, "the end of job "+job, func() bool {
+	c.until(limit, "the end of job "+job, func() bool {
 		last = c.Job(job)
 		_, finished := batch.Finished(last)
 		return finished
-	})
+	}, func() string { return c.whyUnfinished(last) })
 	return last
 }

@@ -23,7 +23,7 @@ import (
 // A test may last for 100 days of virtual time. One that lasts longer is stopped, because it most likely waits for something
 // that never comes.
 //
-// A process in which Run was called no longer slows down those who report errors through
+// A process that imports this package does not slow down those who report errors through
 // k8s.io/apimachinery/pkg/util/runtime: that is by the wall clock, from which a bubble's is decades away.
 func Run(t *testing.T, options cluster.Options, test func(t *testing.T, c *Cluster)) {
 	t.Helper()

@@ -3,6 +3,7 @@ package clustertest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing/synctest"
 	"time"
 
@@ -75,9 +76,12 @@ func (c *Cluster) revision() string {
 	return list.ResourceVersion
 }
 
-// Advance lets time pass, and everything happen that is due by then.
+// Advance lets time pass, and everything happen that is due by then. Time that would have to pass backwards fails the test.
 func (c *Cluster) Advance(d time.Duration) {
 	c.t.Helper()
+	if d < 0 {
+		c.t.Fatalf("advancing by %v: time only goes on", d)
+	}
 	c.sleep(d)
 	c.Settle()
 }
@@ -86,7 +90,7 @@ func (c *Cluster) Advance(d time.Duration) {
 // settles.
 func (c *Cluster) AdvanceTo(at time.Time) {
 	c.t.Helper()
-	c.Advance(at.Sub(c.Now()))
+	c.Advance(max(0, at.Sub(c.Now())))
 }
 
 // Until lets time pass until a condition holds, and returns how long that took. The condition is looked at whenever an
@@ -134,11 +138,12 @@ func (c *Cluster) until(limit time.Duration, what string, holds func() bool, see
 func UntilIs[T expect.Object](c *Cluster, limit time.Duration, client expect.Client[T], name string, condition expect.Condition[T]) T {
 	c.t.Helper()
 	var last T
+	kind := kindOf[T]()
 	exists := false
 	holds := func() bool {
 		object, err := client.Get(c.t.Context(), name, metav1.GetOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
-			c.t.Fatalf("getting %s: %v", name, err)
+			c.t.Fatalf("getting %s %s: %v", kind, name, err)
 		}
 		if exists = err == nil; exists {
 			last = object
@@ -147,14 +152,23 @@ func UntilIs[T expect.Object](c *Cluster, limit time.Duration, client expect.Cli
 	}
 	seen := func() string {
 		if !exists {
-			return fmt.Sprintf("there is no %s: ", name)
+			return fmt.Sprintf("there is no %s %s: ", kind, name)
 		}
-		return fmt.Sprintf("%s was last seen as\n\n%s\n\n", name, expect.Text(last))
+		return fmt.Sprintf("%s %s/%s was last seen as\n\n%s\n\n", kind, last.GetNamespace(), name, expect.Text(last))
 	}
-	c.until(limit, fmt.Sprintf("that %s should %s", name, condition), holds, seen)
+	c.until(limit, fmt.Sprintf("that %s %s should %s", kind, name, condition), holds, seen)
 	if !exists {
 		var none T
 		return none
 	}
 	return last
+}
+
+// kindOf returns what objects of a type are called.
+func kindOf[T any]() string {
+	of := reflect.TypeFor[T]()
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	return of.Name()
 }

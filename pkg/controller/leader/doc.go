@@ -12,5 +12,5 @@
 //
 // In a cluster with RBAC a replica needs, beside the rights of its controller, those to get, create and update Leases
 // (coordination.k8s.io) in the namespace of [Options]: rbac.yaml beside this file, and [RBAC], give them to the Job
-// controller's ServiceAccount in muster-system, which then goes into Options.Namespace.
+// controller's ServiceAccount in muster-system, which then goes into Options.Namespace. This package creates no namespace.
 package leader

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // The defaults of [Options], those of kube-controller-manager.
@@ -19,9 +21,10 @@ const (
 
 // Options says who is elected to what. Only Name has no default.
 type Options struct {
-	// Name is the name of the Lease: all replicas of a controller share it, and different controllers do not.
+	// Name is the name of the Lease, a DNS-1123 subdomain: all replicas of a controller share it, and different controllers
+	// do not.
 	Name string
-	// Namespace is that of the Lease. Default: kube-system.
+	// Namespace is that of the Lease, which must exist. Default: kube-system.
 	Namespace string
 	// Identity is what the Lease knows this replica by; it must be its own. Default: the host name and a random text.
 	Identity string
@@ -37,11 +40,11 @@ type Options struct {
 
 // withDefaults returns o with each zero field filled in.
 func (o Options) withDefaults() (Options, error) {
-	if o.Name == "" {
-		return o, errors.New("electing a leader: Options.Name is empty: name the Lease that the replicas share")
-	}
 	if o.Namespace == "" {
 		o.Namespace = metav1.NamespaceSystem
+	}
+	if err := o.check(); err != nil {
+		return o, fmt.Errorf("electing a leader: %w", err)
 	}
 	if o.Identity == "" {
 		host, err := os.Hostname()
@@ -58,4 +61,22 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// check returns what an API server would refuse about the Lease, a *field.Error each: the election itself would try for
+// ever.
+func (o Options) check() error {
+	var faults []error
+	refuse := func(child, value string, rules []string) {
+		for _, rule := range rules {
+			faults = append(faults, field.Invalid(field.NewPath("Options", child), value, rule))
+		}
+	}
+	if o.Name == "" {
+		faults = append(faults, field.Required(field.NewPath("Options", "Name"), "name the Lease that the replicas share"))
+	} else {
+		refuse("Name", o.Name, validation.IsDNS1123Subdomain(o.Name))
+	}
+	refuse("Namespace", o.Namespace, validation.IsDNS1123Label(o.Namespace))
+	return errors.Join(faults...)
 }

@@ -9,8 +9,9 @@ import (
 
 // term is one candidacy: the time of waiting, and that of leading after it.
 type term struct {
-	elector *leaderelection.LeaderElector
-	elected chan struct{} // closed when this replica has become the leader
+	elector  *leaderelection.LeaderElector
+	elected  chan struct{} // closed when this replica has become the leader
+	hopeless chan error    // has the reason why nobody can be elected, if there is one
 }
 
 // serve runs lead while this replica is the leader. The election's own context outlives that of lead, because the end
@@ -32,6 +33,9 @@ func (t *term) serve(ctx context.Context, lead func(context.Context) error) erro
 	case <-t.elected:
 	case <-over:
 		return ErrLost
+	case err := <-t.hopeless:
+		resigned()
+		return err
 	case <-ctx.Done():
 		resigned()
 		return nil

@@ -61,6 +61,9 @@ func newClients(cfg *rest.Config) (kubernetes.Interface, versioned.Interface, er
 	if cfg.QPS == 0 && cfg.RateLimiter == nil {
 		cfg.QPS = -1
 	}
+	if cfg.ContentType == "" && cfg.AcceptContentTypes == "" {
+		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	}
 	httpClient, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making an HTTP client: %w", err)
@@ -69,9 +72,8 @@ func newClients(cfg *rest.Config) (kubernetes.Interface, versioned.Interface, er
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a client for podgroups: %w", err)
 	}
-	if cfg.ContentType == "" {
+	if cfg.ContentType == "" { // only now: a server that has Workloads as custom resources takes JSON alone
 		cfg.ContentType = runtime.ContentTypeProtobuf
-		cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
 	kube, err := kubernetes.NewForConfigAndClient(cfg, httpClient)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -30,3 +31,6 @@ func ExampleRecorder() {
 	// jobs.batch "training" not found
 	// true
 }
+
+// An Example has no testing.T, so this runs what the one of Start shows.
+func TestTheExampleOfStart(t *testing.T) { aNameIsTakenOnce(t) }

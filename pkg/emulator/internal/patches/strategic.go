@@ -54,8 +54,13 @@ func isStrategic(body []byte, obj runtime.Object) bool {
 		return false
 	}
 	var content map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &content); err != nil {
-		return false
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &content); err != nil || content == nil {
+		return false // null is no patch
+	}
+	for _, name := range []string{"apiVersion", "kind"} {
+		if _, found := content[name]; found {
+			return false // of what an object is, only what is read from JSON must say the right thing
+		}
 	}
 	if metadata, ok := content["metadata"].(map[string]any); ok && metadata["managedFields"] != nil {
 		return false // sets of fields are written in no form that Go types describe

@@ -52,6 +52,10 @@ func TestMergePatchesThatAreStrategic(t *testing.T) {
 		"maps of maps":                      {&corev1.ConfigMap{}, `{"data":{"a":{}}}`, false},
 		"one of these types, without lists": {&schedulingv1alpha2.PodGroup{}, `{"metadata":{"annotations":{"a":"1"},"uid":"x"}}`, true},
 		"nothing":                           {&corev1.Pod{}, `{}`, true},
+		"null":                              {&corev1.Pod{}, `null`, false},
+		"another kind":                      {&corev1.Pod{}, `{"kind":"Job"}`, false},
+		"no kind":                           {&corev1.Pod{}, `{"kind":null}`, false},
+		"another version":                   {&corev1.Pod{}, `{"apiVersion":"v2"}`, false},
 		"no object":                         {&corev1.Pod{}, `[]`, false},
 	}
 	for name, tc := range cases {
