@@ -55,7 +55,11 @@ func TestEveryWatcherSeesEachEventOnceAndInOrder(t *testing.T) {
 
 			var watching, writing sync.WaitGroup
 			for i, w := range all {
-				watching.Go(func() { assert.NoError(t, w.work(ctx), "watcher %d", i) })
+				watching.Go(func() {
+					if !assert.NoError(t, w.work(ctx), "watcher %d", i) {
+						r.release() // nobody is to wait for it
+					}
+				})
 			}
 			done := make([][]change, writers)
 			for i := range writers {
@@ -106,7 +110,29 @@ type run struct {
 	mu       sync.Mutex
 	progress sync.Cond
 	versions []int64 // of writes, as they were answered
+	ahead    int     // by how many changes the writers are ahead of the faithful watcher
 	finished bool
+}
+
+// mostAhead is by how many changes the writers may be ahead of the faithful watcher, which would be cut off if it fell
+// behind by more than what the server remembers.
+const mostAhead = 500
+
+// keepStep waits until the faithful watcher is not far behind.
+func (r *run) keepStep() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.ahead > mostAhead && !r.finished {
+		r.progress.Wait()
+	}
+}
+
+// advance notes a change, or, with -1, that the faithful watcher was told of one.
+func (r *run) advance(by int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ahead += by
+	r.progress.Broadcast()
 }
 
 // wrote notes a write.
@@ -151,6 +177,7 @@ func (r *run) write(ctx context.Context, writer, count int, random *rand.Rand) (
 	var changes []change
 	present := map[string]*corev1.ConfigMap{}
 	for len(changes) < count {
+		r.keepStep()
 		name := fmt.Sprintf("w%d-%d", writer, random.IntN(8))
 		object := present[name]
 		if object != nil && random.IntN(4) == 0 {
@@ -159,6 +186,7 @@ func (r *run) write(ctx context.Context, writer, count int, random *rand.Rand) (
 			}
 			delete(present, name)
 			changes = append(changes, change{Name: name, Type: watch.Deleted, Label: object.Labels["v"], Number: object.Data["number"]})
+			r.advance(1)
 			continue
 		}
 		next := makeConfigMap(name)
@@ -174,6 +202,7 @@ func (r *run) write(ctx context.Context, writer, count int, random *rand.Rand) (
 		present[name] = made.object
 		if made.changed {
 			changes = append(changes, made.change)
+			r.advance(1)
 		}
 	}
 	return changes, nil
@@ -332,7 +361,7 @@ func (w *watcher) watch(ctx context.Context, t *trace) (done bool, err error) {
 		object, ok := event.Object.(*corev1.ConfigMap)
 		if !ok {
 			err := apierrors.FromObject(event.Object)
-			if !apierrors.IsResourceExpired(err) || w.faithful || len(t.events) > 0 {
+			if !apierrors.IsResourceExpired(err) || w.faithful {
 				return false, fmt.Errorf("%v, after %d events: %w", t, len(t.events), err)
 			}
 			w.seen = 0
@@ -345,6 +374,9 @@ func (w *watcher) watch(ctx context.Context, t *trace) (done bool, err error) {
 		}
 		t.events = append(t.events, c)
 		w.seen = c.Version
+		if w.faithful {
+			w.advance(-1)
+		}
 		if c.Name == lastName || c.Number == lastNumber && !w.faithful {
 			return true, nil
 		}
