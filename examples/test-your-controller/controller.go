@@ -30,7 +30,7 @@ const (
 	userAgent = "experiments"
 )
 
-// Controller runs experiments.
+// Controller has a Job run for each ConfigMap that describes an experiment, and notes how it ended.
 type Controller struct {
 	kube    kubernetes.Interface
 	factory informers.SharedInformerFactory

@@ -23,7 +23,7 @@ type Script interface {
 // ScriptFunc is a function as a [Script].
 type ScriptFunc func(Attempt) Outcome
 
-// Run calls f.
+// Run implements Script by calling f.
 func (f ScriptFunc) Run(a Attempt) Outcome { return f(a) }
 
 // Attempt is one start of one container.

@@ -46,7 +46,7 @@ func (w *JobWrapper) Annotation(key, value string) *JobWrapper {
 	return w
 }
 
-// Finalizer adds a finalizer.
+// Finalizer adds a finalizer: when deleted, the object stays until somebody takes it off.
 func (w *JobWrapper) Finalizer(name string) *JobWrapper { w.meta().finalizer(name); return w }
 
 // OwnedBy adds an owner; see [Owner].

@@ -28,13 +28,13 @@ func (w *NodeWrapper) Do(change func(*corev1.Node)) *NodeWrapper {
 	return w
 }
 
-// Label adds a label.
+// Label adds a label, in place of one of the same key.
 func (w *NodeWrapper) Label(key, value string) *NodeWrapper {
 	metadata{&w.node.ObjectMeta}.label(key, value)
 	return w
 }
 
-// Annotation adds an annotation.
+// Annotation adds an annotation, in place of one of the same key.
 func (w *NodeWrapper) Annotation(key, value string) *NodeWrapper {
 	metadata{&w.node.ObjectMeta}.annotation(key, value)
 	return w
@@ -48,7 +48,7 @@ func (w *NodeWrapper) Capacity(pairs ...string) *NodeWrapper {
 	return w
 }
 
-// Taint adds a taint.
+// Taint adds a taint, which keeps off pods that do not tolerate it.
 func (w *NodeWrapper) Taint(key, value string, effect corev1.TaintEffect) *NodeWrapper {
 	w.node.Spec.Taints = append(w.node.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
 	return w

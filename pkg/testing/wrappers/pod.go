@@ -55,16 +55,16 @@ func (w *PodWrapper) Do(change func(*corev1.Pod)) *PodWrapper {
 func (w *PodWrapper) meta() metadata { return metadata{&w.pod.ObjectMeta} }
 func (w *PodWrapper) spec() podSpec  { return podSpec{&w.pod.Spec} }
 
-// Label adds a label.
+// Label adds a label, in place of one of the same key.
 func (w *PodWrapper) Label(key, value string) *PodWrapper { w.meta().label(key, value); return w }
 
-// Annotation adds an annotation.
+// Annotation adds an annotation, in place of one of the same key.
 func (w *PodWrapper) Annotation(key, value string) *PodWrapper {
 	w.meta().annotation(key, value)
 	return w
 }
 
-// Finalizer adds a finalizer.
+// Finalizer adds a finalizer: when deleted, the object stays until somebody takes it off.
 func (w *PodWrapper) Finalizer(name string) *PodWrapper { w.meta().finalizer(name); return w }
 
 // OwnedBy adds an owner; see [Owner].
@@ -143,7 +143,7 @@ func (w *PodWrapper) Priority(priority int32) *PodWrapper {
 // Node binds the Pod to a node: spec.nodeName.
 func (w *PodWrapper) Node(name string) *PodWrapper { w.pod.Spec.NodeName = name; return w }
 
-// Phase sets status.phase.
+// Phase sets status.phase, and nothing that comes with it, such as conditions.
 func (w *PodWrapper) Phase(phase corev1.PodPhase) *PodWrapper { w.pod.Status.Phase = phase; return w }
 
 // Condition adds a condition to the status.

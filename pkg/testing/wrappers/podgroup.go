@@ -34,19 +34,19 @@ func (w *PodGroupWrapper) Do(change func(*schedulingv1alpha2.PodGroup)) *PodGrou
 
 func (w *PodGroupWrapper) meta() metadata { return metadata{&w.group.ObjectMeta} }
 
-// Label adds a label.
+// Label adds a label, in place of one of the same key.
 func (w *PodGroupWrapper) Label(key, value string) *PodGroupWrapper {
 	w.meta().label(key, value)
 	return w
 }
 
-// Annotation adds an annotation.
+// Annotation adds an annotation, in place of one of the same key.
 func (w *PodGroupWrapper) Annotation(key, value string) *PodGroupWrapper {
 	w.meta().annotation(key, value)
 	return w
 }
 
-// Finalizer adds a finalizer.
+// Finalizer adds a finalizer: when deleted, the object stays until somebody takes it off.
 func (w *PodGroupWrapper) Finalizer(name string) *PodGroupWrapper {
 	w.meta().finalizer(name)
 	return w

@@ -31,13 +31,13 @@ func (w *WorkloadWrapper) Do(change func(*schedulingv1alpha2.Workload)) *Workloa
 
 func (w *WorkloadWrapper) meta() metadata { return metadata{&w.workload.ObjectMeta} }
 
-// Label adds a label.
+// Label adds a label, in place of one of the same key.
 func (w *WorkloadWrapper) Label(key, value string) *WorkloadWrapper {
 	w.meta().label(key, value)
 	return w
 }
 
-// Finalizer adds a finalizer.
+// Finalizer adds a finalizer: when deleted, the object stays until somebody takes it off.
 func (w *WorkloadWrapper) Finalizer(name string) *WorkloadWrapper {
 	w.meta().finalizer(name)
 	return w
@@ -70,7 +70,7 @@ func (w *WorkloadWrapper) Basic(template string) *WorkloadWrapper {
 	return w.Template(builder.Basic(template))
 }
 
-// Template adds a template.
+// Template adds a template, of which a Workload can have eight.
 func (w *WorkloadWrapper) Template(template schedulingv1alpha2.PodGroupTemplate) *WorkloadWrapper {
 	w.workload.Spec.PodGroupTemplates = append(w.workload.Spec.PodGroupTemplates, template)
 	return w
