@@ -11,7 +11,8 @@
 // or a dot) ours is shortened and ends in a hash; [Options].BuiltInNames gives the built-in ones, faults included.
 //
 // Everything here is pure: no client, no clock, no lookups, and no object that is passed in is changed or shared with
-// the result. Objects come without TypeMeta, as typed clients want them, without defaults, which the API server sets, and
-// are not validated: pkg/validation does that, and wants the defaults of a PodGroup set first, as
-// schedulingv1alpha2.SetObjectDefaults_PodGroup does; a Workload has none. Whether a cluster serves the API, and whether a Job is new enough to get a Workload, is for the caller to know.
+// the result. Objects come without TypeMeta, as typed clients want them, without defaults, which the API server sets,
+// and are not validated: pkg/validation does that, and wants the defaults of a PodGroup set first, as
+// schedulingv1alpha2.SetObjectDefaults_PodGroup does; a Workload has none. Whether a cluster serves the API, and
+// whether a Job is new enough to get a Workload, is for the caller to know.
 package builder

@@ -47,7 +47,8 @@ func ExampleFromJob() {
 	// my-job-795ddf89fd-my-job-pgt-0-74cffdfb57 is owned by Workload my-job-795ddf89fd
 }
 
-// What the API server would say of the objects of a Job can be had without one, once the defaults are set that it would set.
+// What the API server would say of the objects of a Job can be had without one, once the defaults are set that it would
+// set.
 func ExampleFromJob_validation() {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "my-job", Namespace: "default", UID: "uid-123"},

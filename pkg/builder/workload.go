@@ -12,8 +12,9 @@ import (
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 )
 
-// ErrNotStored is returned for objects that have no name or no UID, as those have not that the API server has yet to store:
-// whatever is made for them would refer to nothing. Create the object first, and use what the API server returned.
+// ErrNotStored is returned for objects that have no name or no UID, as those have not that the API server has yet to
+// store: whatever is made for them would refer to nothing. Create the object first, and use what the API server
+// returned.
 var ErrNotStored = errors.New("it needs a name and a UID: create it first")
 
 // FromJob returns the Workload of a Job, as the Job controller of Kubernetes 1.36 makes it (KEP-5547): in the Job's
@@ -43,9 +44,9 @@ func FromJob(job *batchv1.Job, opts Options) (*schedulingv1alpha2.Workload, erro
 // the owner, and with a name made of the owner's name and UID ([WorkloadName]). The templates are copied in full;
 // [Gang] and [Basic] make simple ones.
 //
-// The owner must have a name and a UID, or else the error is [ErrNotStored], and kind must name its version and kind. There must be one to eight templates,
-// each with a name of its own that is a DNS label, because PodGroups refer to templates by name. Anything else is an
-// error. What else the API server asks of a Workload is not looked at.
+// The owner must have a name and a UID, or else the error is [ErrNotStored], and kind must name its version and kind.
+// There must be one to eight templates, each with a name of its own that is a DNS label, because PodGroups refer to
+// templates by name. Anything else is an error. What else the API server asks of a Workload is not looked at.
 func New(owner metav1.Object, kind schema.GroupVersionKind, templates []schedulingv1alpha2.PodGroupTemplate, opts Options) (*schedulingv1alpha2.Workload, error) {
 	if owner == nil {
 		return nil, errors.New("making a Workload: there is no owner")

@@ -22,8 +22,8 @@ type runnable interface {
 	Run(ctx context.Context) error
 }
 
-// Two at a time would do everything twice. Controllers may run again afterwards; the kubelet and the scheduler remember too
-// much for that.
+// Two at a time would do everything twice. Controllers may run again afterwards; the kubelet and the scheduler remember
+// too much for that.
 func TestNothingRunsTwiceAtATime(t *testing.T) {
 	const busy, begun = "it runs already, and not twice at a time", "it runs already or has run: make another one with New"
 	for name, tc := range map[string]struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/musterkube/muster/pkg/emulator"
 )
 
-// TestMergePatchesHoweverTheyAreApplied sends merge patches as they are, and with the kind and version of the object, which
-// has them applied to JSON in any case. The answers have to be the same.
+// TestMergePatchesHoweverTheyAreApplied sends merge patches as they are, and with the kind and version of the object,
+// which has them applied to JSON in any case. The answers have to be the same.
 func TestMergePatchesHoweverTheyAreApplied(t *testing.T) {
 	const (
 		job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","labels":{"a":"1","b":"2"},"annotations":{"n":"x"}},"spec":{"parallelism":2,` +

@@ -101,10 +101,11 @@ type Options struct {
 	// different ones share the cluster but no objects. The default is /registry.
 	EtcdPrefix string
 
-	// WrapHandler, if set, is called once, by Start, with the server as a handler, and returns what takes its place: every
-	// request passes through it, whether it comes by Config, Handler or Listen. It is for watching what is asked and for
-	// answering in the server's place, with an error for instance. A handler that passes another http.ResponseWriter on must
-	// keep its http.Flusher and http.CloseNotifier, or watches fail. It must not return nil. The default is the server itself.
+	// WrapHandler, if set, is called once, by Start, with the server as a handler, and returns what takes its place:
+	// every request passes through it, whether it comes by Config, Handler or Listen. It is for watching what is asked
+	// and for answering in the server's place, with an error for instance. A handler that passes another
+	// http.ResponseWriter on must keep its http.Flusher and http.CloseNotifier, or watches fail. It must not return nil.
+	// The default is the server itself.
 	WrapHandler func(http.Handler) http.Handler
 
 	// Logger gets what the server has to say of requests, at the verbosities of Kubernetes. The default is the logger

@@ -73,7 +73,7 @@ func (o Options) Validate() error {
 }
 
 func (n *Node) validate(at *field.Path) field.ErrorList {
-	faults := check.NodeName(at.Child("Name"), n.Name)
+	faults := check.Name(at.Child("Name"), n.Name, "a node needs a name")
 	faults = append(faults, check.Labels(at.Child("Labels"), n.Labels)...)
 	faults = append(faults, check.Capacity(at.Child("Capacity"), n.Capacity)...)
 	return append(faults, check.Taints(at.Child("Taints"), n.Taints)...)

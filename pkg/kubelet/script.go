@@ -107,8 +107,8 @@ func (f Fixed) Run(a Attempt) Outcome {
 }
 
 // FailIndex is a script like next, in which the first so many attempts of the pods with an index of their Job end with
-// an exit code other than 0, after as long as they would have run. In a Job that is not Indexed an index is used by one pod only, so
-// that more than one attempt fails only if its containers are restarted in place; see [Attempt].
+// an exit code other than 0, after as long as they would have run. In a Job that is not Indexed an index is used by one
+// pod only, so that more than one attempt fails only if its containers are restarted in place; see [Attempt].
 func FailIndex(index int, exitCode int32, attempts int, next Script) Script {
 	return Failure{Index: index, ExitCode: exitCode, Attempts: attempts}.Before(next)
 }

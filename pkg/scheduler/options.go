@@ -28,9 +28,9 @@ type Options struct {
 	Clock clock.WithTicker
 }
 
-// Validate returns an error if an option makes no sense, as [New] does; nil if all do. errors.As finds it as a *field.Error
-// (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the option, such as Options.Gates, whose
-// BadValue is what was given, and whose Detail says what is wanted.
+// Validate returns an error if an option makes no sense, as [New] does; nil if all do. errors.As finds it as a
+// *field.Error (k8s.io/apimachinery/pkg/util/validation/field), whose Field is the Go path of the option, such as
+// Options.Gates, whose BadValue is what was given, and whose Detail says what is wanted.
 func (o Options) Validate() error {
 	return check.Error(check.Gates(check.Option("Gates"), o.Gates))
 }

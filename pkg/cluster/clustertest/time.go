@@ -76,7 +76,8 @@ func (c *Cluster) revision() string {
 	return list.ResourceVersion
 }
 
-// Advance lets time pass, and everything happen that is due by then. Time that would have to pass backwards fails the test.
+// Advance lets time pass, and everything happen that is due by then. Time that would have to pass backwards fails the
+// test.
 func (c *Cluster) Advance(d time.Duration) {
 	c.t.Helper()
 	if d < 0 {

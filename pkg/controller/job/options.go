@@ -91,9 +91,9 @@ type Options struct {
 	// end at almost the same time; some 20 ms save most of them. The default is [DefaultSyncDelay].
 	SyncDelay time.Duration
 
-	// PodBackoff is the delay before the first replacement of a failed pod; it doubles with each failure in a row, up
-	// to MaxPodBackoff, and must not exceed it. The defaults are [DefaultPodBackoff] and [DefaultMaxPodBackoff]; where only one of
-	// the two is set, to a value beyond the default of the other, the other has that value, too.
+	// PodBackoff is the delay before the first replacement of a failed pod; it doubles with each failure in a row, up to
+	// MaxPodBackoff, and must not exceed it. The defaults are [DefaultPodBackoff] and [DefaultMaxPodBackoff]; where only
+	// one of the two is set, to a value beyond the default of the other, the other has that value, too.
 	PodBackoff, MaxPodBackoff time.Duration
 
 	// RetryBackoff is the delay before a sync that returned an error is tried again; it doubles with each error in a

@@ -23,9 +23,9 @@ var ErrLost = errors.New("leadership lost")
 //
 // What no election could mend is an error at once. An Options.Name or Options.Namespace that no Lease can have is a
 // *field.Error each (k8s.io/apimachinery/pkg/util/validation/field), whose Field is "Options.Name" or
-// "Options.Namespace"; errors.As finds the first of them. Where the namespace does not exist, the error says how to create
-// it, and apierrors.IsNotFound is true of it. While the server cannot be reached, or forbids the Lease, Run keeps trying and
-// logs why, as client-go's election does.
+// "Options.Namespace"; errors.As finds the first of them. Where the namespace does not exist, the error says how to
+// create it, and apierrors.IsNotFound is true of it. While the server cannot be reached, or forbids the Lease, Run
+// keeps trying and logs why, as client-go's election does.
 func Run(ctx context.Context, cfg *rest.Config, options Options, lead func(context.Context) error) error {
 	options, err := options.withDefaults()
 	switch {

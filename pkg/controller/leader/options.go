@@ -2,14 +2,13 @@ package leader
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/musterkube/muster/pkg/internal/check"
 )
 
 // The defaults of [Options], those of kube-controller-manager.
@@ -63,20 +62,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// check returns what an API server would refuse about the Lease, a *field.Error each: the election itself would try for
-// ever.
+// check returns what an API server would refuse about the Lease: the election itself would try for ever.
 func (o Options) check() error {
-	var faults []error
-	refuse := func(child, value string, rules []string) {
-		for _, rule := range rules {
-			faults = append(faults, field.Invalid(field.NewPath("Options", child), value, rule))
-		}
-	}
-	if o.Name == "" {
-		faults = append(faults, field.Required(field.NewPath("Options", "Name"), "name the Lease that the replicas share"))
-	} else {
-		refuse("Name", o.Name, validation.IsDNS1123Subdomain(o.Name))
-	}
-	refuse("Namespace", o.Namespace, validation.IsDNS1123Label(o.Namespace))
-	return errors.Join(faults...)
+	faults := check.Name(check.Option("Name"), o.Name, "name the Lease that the replicas share")
+	return check.Error(append(faults, check.Namespace(check.Option("Namespace"), o.Namespace)...))
 }

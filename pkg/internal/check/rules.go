@@ -58,10 +58,11 @@ func Namespace(path *field.Path, name string) field.ErrorList {
 	return invalid(path, name, apivalidation.ValidateNamespaceName(name, false))
 }
 
-// NodeName wants what can be the name of a node.
-func NodeName(path *field.Path, name string) field.ErrorList {
+// Name wants what can be the name of a node, a Lease or of most other objects: a DNS subdomain (RFC 1123). What is said
+// of none is up to the caller.
+func Name(path *field.Path, name, ifEmpty string) field.ErrorList {
 	if name == "" {
-		return field.ErrorList{field.Required(path, "a node needs a name")}
+		return field.ErrorList{field.Required(path, ifEmpty)}
 	}
 	return invalid(path, name, apivalidation.NameIsDNSSubdomain(name, false))
 }

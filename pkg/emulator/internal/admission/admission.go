@@ -38,10 +38,11 @@ const (
 
 // Names returns the names of the package's own plugins, in their order.
 func Names() []string {
-	return []string{
-		NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
-		PodTopologyLabels, PodGroupWorkloadExists, JobValidation,
+	var names []string
+	for _, p := range plugins(Config{}) {
+		names = append(names, p.Name)
 	}
+	return names
 }
 
 // Config is what [New] makes the plugins from.
@@ -67,8 +68,26 @@ type Plugin struct {
 // New returns the chain of plugins, in the order of a kube-apiserver. It returns an error if a plugin is to be left out
 // that does not exist.
 func New(c Config) (admission.Interface, error) {
+	ordered := append(plugins(c), c.Last...)
+	unknown := slices.Clone(c.Disabled)
+	var kept []admission.Interface
+	for _, p := range ordered {
+		if slices.Contains(c.Disabled, p.Name) {
+			unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == p.Name })
+			continue
+		}
+		kept = append(kept, p.Interface)
+	}
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("disabling admission plugins: not known: %s", strings.Join(unknown, ", "))
+	}
+	return reinvoking{admission.NewChainHandler(kept...)}, nil
+}
+
+// plugins returns the package's own plugins.
+func plugins(c Config) []Plugin {
 	read := reader{c.Storages}
-	ordered := append([]Plugin{
+	return []Plugin{
 		{NamespaceLifecycle, newNamespaceLifecycle(read)},
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
@@ -78,20 +97,7 @@ func New(c Config) (admission.Interface, error) {
 		{PodTopologyLabels, newTopologyLabels(read)},
 		{PodGroupWorkloadExists, newWorkloadExists(read, c.Gates)},
 		{JobValidation, newJobValidation(read, c.Gates)},
-	}, c.Last...)
-	unknown := slices.Clone(c.Disabled)
-	var plugins []admission.Interface
-	for _, p := range ordered {
-		if slices.Contains(c.Disabled, p.Name) {
-			unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == p.Name })
-			continue
-		}
-		plugins = append(plugins, p.Interface)
 	}
-	if len(unknown) > 0 {
-		return nil, fmt.Errorf("disabling admission plugins: not known: %s", strings.Join(unknown, ", "))
-	}
-	return reinvoking{admission.NewChainHandler(plugins...)}, nil
 }
 
 // concerns reports whether a is about the resource itself, not a subresource of it.

@@ -44,6 +44,7 @@ func TestMergePatchesThatAreStrategic(t *testing.T) {
 		"a field twice":                     {&corev1.Pod{}, `{"spec":{"nodeName":"a","nodeName":"b"}}`, false},
 		"a value of another type":           {&corev1.Pod{}, `{"spec":{"nodeName":1}}`, false},
 		"what would be a directive":         {&corev1.Pod{}, `{"metadata":{"labels":{"$patch":"replace"}}}`, false},
+		"what would be one, escaped":        {&corev1.Pod{}, `{"metadata":{"labels":{"\u0024patch":"replace"}}}`, false},
 		"what has a strategy of keys":       {&appsv1.Deployment{}, `{"spec":{"strategy":{"type":"Recreate"}}}`, false},
 		"any JSON":                          {&appsv1.ControllerRevision{}, `{"data":{"a":1}}`, false},
 		"managed fields":                    {&corev1.Pod{}, `{"metadata":{"managedFields":[{}]}}`, false},
