@@ -22,6 +22,7 @@ require (
 	golang.org/x/term v0.45.0 // whether examples/run-job writes to a terminal, and how large it is
 	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // the wire format of API objects, in tests of the generated code
+	gopkg.in/evanphx/json-patch.v4 v4.13.0 // JSON merge patches as the library applies them, to compare with in tests
 	k8s.io/api v0.37.2 // the types of the APIs that are served
 	k8s.io/apiextensions-apiserver v0.37.2 // custom resources: their definitions, controllers and handlers are the real ones
 	k8s.io/apimachinery v0.37.2 // what every API object is made of
@@ -37,8 +38,6 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // the schema of server-side apply
 	sigs.k8s.io/yaml v1.6.0 // YAML as Kubernetes reads it
 )
-
-require gopkg.in/evanphx/json-patch.v4 v4.13.0
 
 require (
 	cel.dev/expr v0.25.1 // indirect
