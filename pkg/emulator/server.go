@@ -85,7 +85,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 
-	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New()}
+	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New(), fresh: &freshness{}}
 	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
 		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,

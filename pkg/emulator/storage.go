@@ -43,6 +43,7 @@ type restOptions struct {
 	client *kubernetes.Client
 	prefix string
 	scheme *scheme.Scheme
+	fresh  *freshness
 }
 
 var _ generic.RESTOptionsGetter = restOptions{}
@@ -131,7 +132,7 @@ func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePre
 	if config.GroupResource.Resource == "events" && config.GroupResource.Group == "" {
 		return bookmarked{store}, store.Close, nil // a kube-apiserver has no watch cache for them
 	}
-	return watchCacheLike{bookmarked{store}}, store.Close, nil
+	return watchCacheLike{bookmarked{store}, o.fresh}, store.Close, nil
 }
 
 // healthy tells whether the store answers.
