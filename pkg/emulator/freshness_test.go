@@ -19,7 +19,7 @@ func TestConsistentListsBehindASocketWaitForTheCache(t *testing.T) {
 		cancel()
 		continued := storage.ListOptions{Predicate: storage.SelectionPredicate{Continue: "x"}}
 		for name, tc := range map[string]struct {
-			ctx   context.Context
+			ctx   context.Context //nolint:containedctx // what differs between the cases
 			since time.Duration
 			list  storage.ListOptions
 			want  time.Duration

@@ -32,7 +32,7 @@ func (c *counting) Write(data []byte) (int, error) {
 }
 
 // pair returns the two ends of a TLS connection, and how often was written below the first.
-func pair(t testing.TB) (server, client *tls.Conn, writes *atomic.Int64) {
+func pair(t *testing.T) (server, client *tls.Conn, writes *atomic.Int64) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)

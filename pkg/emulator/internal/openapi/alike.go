@@ -129,8 +129,7 @@ func partsOf(of reflect.Type) []part {
 		return known.([]part)
 	}
 	var parts []part
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "-":
