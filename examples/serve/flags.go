@@ -98,7 +98,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 const exitCodes = `Exit codes:
   0  stopped when told to, by SIGINT or SIGTERM
   1  could not start, or a part of the cluster failed
-  2  wrong flags, or a file that a flag names and that cannot be used
+  2  wrong flags, or a file or address that a flag names and that cannot be used
 `
 
 // checkDefinitions reads what --crd names, once for each that is given. The server reads it again, to say which file a
