@@ -29,7 +29,7 @@ const minGrace = 500 * time.Millisecond
 const exitCodes = `Exit codes:
     0  every Job is Complete, or there was nothing to run
     1  a Job or Pod failed, time ran out, or the cluster failed; the last line says why
-    2  wrong flags, or a bad manifest
+    2  wrong flags, a file that cannot be written, or a bad manifest
   130  interrupted by SIGINT or SIGTERM
 `
 
