@@ -149,12 +149,7 @@ func (o *options) chooseControllers() error {
 }
 
 func (o options) cluster() cluster.Options {
-	var runtime kubelet.Runtime
-	if o.runtime == runtimeProcess {
-		runtime = kubelet.Processes(kubelet.ProcessOptions{})
-	}
-	return cluster.Options{
-		Runtime:     runtime,
+	c := cluster.Options{
 		Nodes:       o.nodes,
 		Gates:       o.gates,
 		Token:       o.token,
@@ -163,6 +158,13 @@ func (o options) cluster() cluster.Options {
 		Controllers: o.controllers,
 		Parity:      o.jobParity,
 		CRDPaths:    o.crds,
-		Script:      kubelet.Fixed{Duration: o.podDuration},
 	}
+	switch {
+	case o.nodes == 0: // nothing runs
+	case o.runtime == runtimeProcess:
+		c.Runtime = kubelet.Processes(kubelet.ProcessOptions{})
+	default:
+		c.Script = kubelet.Fixed{Duration: o.podDuration}
+	}
+	return c
 }
