@@ -180,6 +180,14 @@ var failures = map[string]struct {
 		},
 		"something that runs in the cluster has failed: out of luck",
 	},
+	"a controller that ends early, and so does nothing": {
+		func(t *testing.T, c *clustertest.Cluster) {
+			c.Go(func(context.Context) error { return nil })
+			createJob(t, c, wrappers.MakeJob("work", "default").ManagedBy("example.com/mine").Obj())
+			clustertest.UntilIs(c, time.Hour, c.Kube.BatchV1().Jobs("default"), "work", expect.JobActive(1))
+		},
+		`what was given to Go at clustertest_test.go:\d+ has ended, without an error, while the cluster still runs`,
+	},
 	"a controller that does not end": {
 		func(_ *testing.T, c *clustertest.Cluster) {
 			c.Go(func(context.Context) error { <-make(chan int); return nil })
@@ -247,6 +255,14 @@ func TestANodeIsLostAndFound(t *testing.T) {
 		assert.Equal(t, corev1.PodRunning, c.PodsOf("work")[0].Status.Phase, "nobody says that it has ended")
 		c.RestoreNode("node-1")
 		assert.EqualValues(t, 1, c.UntilFinished("work", time.Minute).Status.Succeeded)
+	})
+}
+
+// TestAnEndBeforeTheTestsIsNoFailure has something end that a test may well end itself.
+func TestAnEndBeforeTheTestsIsNoFailure(t *testing.T) {
+	clustertest.Run(t, cluster.Options{}, func(_ *testing.T, c *clustertest.Cluster) {
+		c.Go(func(context.Context) error { return nil })
+		c.Settle()
 	})
 }
 

@@ -47,7 +47,8 @@
 // # When a test fails
 //
 // Its log has what the cluster's parts have logged, and the last requests to the server: who asked for what, and how it was
-// answered; see pkg/emulator/emulatortest. A test that waits for ever fails with the goroutines that wait.
+// answered; see pkg/emulator/emulatortest. It also says what of that which was given to [Cluster.Go] has ended early. A test
+// that waits for ever fails with the goroutines that wait.
 //
 // # What it does not do
 //
