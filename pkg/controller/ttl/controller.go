@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // userAgent names the controller to the API server.
@@ -23,7 +24,7 @@ type Controller struct {
 	deletionDuration prometheus.Histogram
 
 	// running says that Run is under way.
-	running atomic.Bool
+	running guard.Exclusive
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
@@ -89,10 +90,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the ttl controller: it was not made by New")
 	}
-	if !c.running.CompareAndSwap(false, true) {
-		return errors.New("running the ttl controller: it runs already, and not twice at a time")
+	leave, err := c.running.Enter("running the ttl controller")
+	if err != nil {
+		return err
 	}
-	defer c.running.Store(false)
+	defer leave()
 	newReconciler(c).run(ctx)
 	return nil
 }

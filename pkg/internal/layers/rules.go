@@ -31,7 +31,7 @@ var (
 	pure = []string{
 		"apis", "pkg/features", "pkg/runonce", "pkg/core", "pkg/batch", "pkg/validation", "pkg/builder",
 	}
-	upToFloor2 = append([]string{"generated", "pkg/internal/check"}, pure...)
+	upToFloor2 = append([]string{"generated", "pkg/internal/check", "pkg/internal/guard"}, pure...)
 	floor3     = []string{"pkg/controller/*", "pkg/dispatch", "pkg/kubelet", "pkg/scheduler"}
 	floor4     = []string{"pkg/emulator", "pkg/faults"}
 	// clients is what a program links that speaks to a cluster.
@@ -52,6 +52,7 @@ func Rules() []Rule {
 		{Floor: 1, Unit: "pkg/features"},
 		{Floor: 1, Unit: "pkg/runonce"},
 		{Floor: 1, Unit: "pkg/internal/check"},
+		{Floor: 1, Unit: "pkg/internal/guard"},
 		{Floor: 1, Unit: "pkg/internal/metadata"},
 
 		{Floor: 2, Unit: "pkg/core", May: []string{"pkg/features", "pkg/internal/metadata"}},
