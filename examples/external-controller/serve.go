@@ -31,7 +31,7 @@ func serve(ctx context.Context, opts options, out io.Writer) error {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	controller, err := job.New(cfg, job.Options{ManagedBy: opts.managedBy, Gates: opts.gates, Metrics: registry})
+	controller, err := job.New(cfg, job.Options{ManagedBy: opts.managedBy, Gates: opts.gates, Metrics: registry, QueueMetrics: true})
 	if err != nil {
 		return err
 	}

@@ -59,6 +59,9 @@ func TestExternalControllerRunsOnAClusterThatIsThere(t *testing.T) {
 		metrics, err := get(t.Context(), address[1])
 		return err == nil && strings.Contains(metrics, finished)
 	}, time.Minute, 10*time.Millisecond, finished)
+	metrics, err := get(t.Context(), address[1])
+	require.NoError(t, err)
+	assert.Contains(t, metrics, "\nworkqueue_depth{name=\"job\"} 0\n")
 	_, err = client.CoordinationV1().Leases("default").Get(t.Context(), "external-controller", metav1.GetOptions{})
 	require.NoError(t, err)
 

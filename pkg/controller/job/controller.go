@@ -59,7 +59,7 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 		return nil, fmt.Errorf("making a job controller: %w", err)
 	}
 	c := newController(kube, scheduling, opts)
-	if c.metrics, err = newMetrics(opts.Metrics); err != nil {
+	if c.metrics, err = newMetrics(opts); err != nil {
 		return nil, fmt.Errorf("making a job controller: %w", err)
 	}
 	return c, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -18,10 +17,9 @@ const userAgent = "muster-ttl-after-finished"
 
 // Controller deletes Jobs whose time to live is over. [New] makes one.
 type Controller struct {
-	opts Options
-	kube kubernetes.Interface
-	// deletionDuration is observed when a Job was deleted.
-	deletionDuration prometheus.Histogram
+	opts    Options
+	kube    kubernetes.Interface
+	metrics *metrics
 
 	// running says that Run is under way.
 	running guard.Exclusive
@@ -52,11 +50,11 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 }
 
 func newController(kube kubernetes.Interface, opts Options) (*Controller, error) {
-	duration, err := newDeletionDuration(opts.Metrics)
+	metrics, err := newMetrics(opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Controller{opts: opts, kube: kube, deletionDuration: duration}, nil
+	return &Controller{opts: opts, kube: kube, metrics: metrics}, nil
 }
 
 func newClient(cfg *rest.Config) (kubernetes.Interface, error) {

@@ -54,6 +54,7 @@ func Rules() []Rule {
 		{Floor: 1, Unit: "pkg/internal/check"},
 		{Floor: 1, Unit: "pkg/internal/guard"},
 		{Floor: 1, Unit: "pkg/internal/metadata"},
+		{Floor: 1, Unit: "pkg/internal/queuemetrics"},
 
 		{Floor: 2, Unit: "pkg/core", May: []string{"pkg/features", "pkg/internal/metadata"}},
 		{Floor: 2, Unit: "pkg/batch", May: []string{"pkg/core", "pkg/features"}},
@@ -61,7 +62,7 @@ func Rules() []Rule {
 		{Floor: 2, Unit: "pkg/builder", May: []string{"apis", "pkg/batch"}},
 		{Floor: 2, Unit: "pkg/testing/wrappers", May: []string{"apis", "pkg/builder"}},
 
-		{Floor: 3, Unit: "pkg/controller/*", May: upToFloor2},
+		{Floor: 3, Unit: "pkg/controller/*", May: join(upToFloor2, []string{"pkg/internal/queuemetrics"})},
 		{Floor: 3, Unit: "pkg/dispatch", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/kubelet", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/scheduler", May: upToFloor2},
