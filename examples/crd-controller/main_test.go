@@ -5,13 +5,13 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
 )
 
 func TestShow(t *testing.T) {
@@ -50,13 +50,8 @@ func TestFlags(t *testing.T) {
 }
 
 func TestOnAClusterThatIsThere(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Controllers: []string{}})
-	require.NoError(t, err)
-	defer c.Stop()
-	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	c := clustertest.Start(t, cluster.Options{Controllers: []string{}})
+	kubeconfig := c.Kubeconfig()
 	var stderr bytes.Buffer
 	assert.Equal(t, 1, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--lease-namespace", "nowhere"}, io.Discard, &stderr))
 	assert.Contains(t, stderr.String(), "the namespace nowhere of the Lease does not exist: make it with kubectl create namespace nowhere")

@@ -23,16 +23,12 @@ import (
 
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
 )
 
 func TestExternalControllerRunsOnAClusterThatIsThere(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 1})
-	require.NoError(t, err)
-	defer c.Stop()
-	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	c := clustertest.Start(t, cluster.Options{Nodes: 1})
+	kubeconfig := c.Kubeconfig()
 
 	ctx, cancel := context.WithCancel(t.Context())
 	stdout, writer := io.Pipe()
@@ -106,13 +102,8 @@ func awaitJob(t *testing.T, client kubernetes.Interface, name, managedBy string)
 }
 
 func TestWithoutTheNamespaceOfTheLease(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Controllers: []string{}})
-	require.NoError(t, err)
-	defer c.Stop()
-	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	c := clustertest.Start(t, cluster.Options{Controllers: []string{}})
+	kubeconfig := c.Kubeconfig()
 	var stderr bytes.Buffer
 	assert.Equal(t, exitFailed, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--leader-elect"}, io.Discard, &stderr))
 	assert.Contains(t, stderr.String(), "the namespace muster-system does not exist; kubectl create namespace muster-system makes it: ")

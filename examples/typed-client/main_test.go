@@ -15,21 +15,10 @@ import (
 	"github.com/musterkube/muster/pkg/features"
 )
 
-// serve starts a cluster and returns a kubeconfig of it. The controllers are there to take finalizers away.
-func serve(t *testing.T, options cluster.Options) (c *clustertest.Cluster, kubeconfig string) {
-	t.Helper()
-	c = clustertest.Start(t, options)
-	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
-	return c, kubeconfig
-}
-
 func TestTour(t *testing.T) {
-	c, kubeconfig := serve(t, cluster.Options{})
+	c := clustertest.Start(t, cluster.Options{}) // with controllers, which take finalizers away
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitDone, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--context", "muster"}, &stdout, &stderr), stderr.String())
+	require.Equal(t, exitDone, run(t.Context(), []string{"--kubeconfig", c.Kubeconfig(), "--context", "muster"}, &stdout, &stderr), stderr.String())
 	assert.Regexp(t, `^there are 0 PodGroups in default
 applied default/typed-client-tour, resource version (\d+)
 the informer has seen: added default/typed-client-tour labels="<none>"
@@ -44,9 +33,9 @@ the lister has typed-client-tour, a gang of 4
 }
 
 func TestClusterWithoutTheAPI(t *testing.T) {
-	_, kubeconfig := serve(t, cluster.Options{Gates: features.KubernetesDefaults(), Controllers: []string{}})
+	c := clustertest.Start(t, cluster.Options{Gates: features.KubernetesDefaults(), Controllers: []string{}})
 	var stdout, stderr bytes.Buffer
-	assert.Equal(t, exitNotServed, run(t.Context(), []string{"--kubeconfig", kubeconfig}, &stdout, &stderr))
+	assert.Equal(t, exitNotServed, run(t.Context(), []string{"--kubeconfig", c.Kubeconfig()}, &stdout, &stderr))
 	assert.Regexp(t, `^typed-client: https://127.0.0.1:\d+ \(Kubernetes v1.36.3.*\) does not serve scheduling.k8s.io/v1alpha2; of scheduling.k8s.io it serves v1\n`, stderr.String())
 	assert.Contains(t, stderr.String(), "--feature-gates=GenericWorkload=true --runtime-config=scheduling.k8s.io/v1alpha2=true")
 	assert.Empty(t, stdout.String())

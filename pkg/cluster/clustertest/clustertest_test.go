@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
@@ -173,6 +175,10 @@ var failures = map[string]struct {
 		},
 		"listening at .*: there can be no sockets in a testing/synctest bubble",
 	},
+	"a kubeconfig in a bubble": {
+		func(_ *testing.T, c *clustertest.Cluster) { c.Kubeconfig() },
+		"opening the cluster to other processes: listening at .*: there can be no sockets in a testing/synctest bubble",
+	},
 	"a controller that fails": {
 		func(_ *testing.T, c *clustertest.Cluster) {
 			c.Go(func(context.Context) error { return errors.New("out of luck") })
@@ -225,9 +231,12 @@ func leftBehind() { <-make(chan int) }
 // TestStart has a cluster in real time, for a process that connects to it.
 func TestStart(t *testing.T) {
 	c := clustertest.Start(t, cluster.Options{Nodes: 1})
-	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
 	require.NoError(t, err)
-	createJob(t, c, newJob(0))
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	_, err = client.BatchV1().Jobs("default").Create(t.Context(), newJob(0), metav1.CreateOptions{})
+	require.NoError(t, err)
 	assert.True(t, batch.HasCondition(c.UntilFinished("work", time.Minute), "Complete"))
 }
 

@@ -42,7 +42,7 @@
 //
 // [RunOnRealClock] runs the same function without a bubble, to see whether a controller depends on what virtual time
 // guarantees. Times are then as exact as the machine. [Start] starts a cluster for a test that cannot live in a bubble, such
-// as one with other processes.
+// as one with other processes, which find it by [Cluster.Kubeconfig].
 //
 // # When a test fails
 //
