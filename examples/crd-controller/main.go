@@ -3,7 +3,8 @@
 // It is built with controller-runtime, and elects a leader among its replicas.
 //
 // What to copy: the type and its definition (api/v1, config/crd.yaml), a controller that never runs finished work again
-// (controller), and its tests, which have a whole cluster in the process, in real and in virtual time (controller/*_test.go).
+// (controller), and its tests, which have a whole cluster in the process, in real and in virtual time (controller/*_test.go);
+// virtual has the least that a manager of yours needs to be tested in virtual time.
 //
 // Without flags it shows a run, on a cluster in this process, in which a worker fails once:
 //

@@ -34,9 +34,10 @@
 // for a socket, a file or another process stops the clock for as long; one that is left at the end is a failure that
 // says where it is. The same goes for channels that were made outside the bubble: what a test shares with a script or a
 // handler it makes inside, or guards by a mutex. What polls waits for time even where nothing else does: a manager of
-// controller-runtime has its first Reconcile after [Cluster.Advance] by a second or so, not after [Cluster.Settle]. To
-// import this package takes away the second of the handlers that utilruntime.HandleError of apimachinery calls, if
-// nobody has changed them: it sleeps by the process's clock, which in a bubble means for ever.
+// controller-runtime has its first Reconcile after [Cluster.Advance] by a second or so, not after [Cluster.Settle]; what
+// else it needs, examples/crd-controller/virtual shows. To import this package takes away the second of the handlers that
+// utilruntime.HandleError of apimachinery calls, if nobody has changed them: it sleeps by the process's clock, which in a
+// bubble means for ever.
 //
 // # In real time
 //
