@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,6 +52,9 @@ type Config struct {
 	Gates features.Gates
 	// Storages of the served resources, by version and name. Required: plugins look up what objects refer to.
 	Storages map[schema.GroupVersion]map[string]rest.Storage
+	// NamespaceRevision returns the revision at which a namespace was last written, 0 if there is none. It spares
+	// NamespaceLifecycle decoding what it has seen before. Default: it decodes each time.
+	NamespaceRevision func(ctx context.Context, name string) (int64, error)
 	// Disabled names plugins to leave out. Default: none.
 	Disabled []string
 	// TolerationSeconds is for DefaultTolerationSeconds. Default: [DefaultToleration].
@@ -88,7 +92,7 @@ func New(c Config) (admission.Interface, error) {
 func plugins(c Config) []Plugin {
 	read := reader{c.Storages}
 	return []Plugin{
-		{NamespaceLifecycle, newNamespaceLifecycle(read)},
+		{NamespaceLifecycle, newNamespaceLifecycle(&phases{read: read, revision: c.NamespaceRevision})},
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
 		{DefaultTolerationSeconds, newTolerationSeconds(c.TolerationSeconds)},
