@@ -88,8 +88,7 @@ func readKubeconfig(file string) (*rest.Config, error) {
 
 // metricsFault returns why an address could not be listened on, in words of the flag.
 func metricsFault(address string, err error) error {
-	var reason syscall.Errno
-	if errors.As(err, &reason) {
+	if reason, ok := errors.AsType[syscall.Errno](err); ok {
 		err = reason
 	}
 	return &flagError{fmt.Errorf("--metrics %q: %w: name another address, such as 127.0.0.1:0 for one with a free port", address, err)}

@@ -53,8 +53,7 @@ func tryToWrite(file string) error {
 	}
 	missing := errors.Is(err, fs.ErrNotExist)
 	opened, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // a picture to be shown
-	var reason *fs.PathError
-	if errors.As(err, &reason) {
+	if reason, ok := errors.AsType[*fs.PathError](err); ok {
 		return reason.Err
 	}
 	if err != nil {

@@ -42,8 +42,7 @@ func create(flag, name string) (*os.File, error) {
 		return nil, nil
 	}
 	file, err := os.Create(name)
-	var reason *fs.PathError
-	if errors.As(err, &reason) {
+	if reason, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%s %q: %w: want a file that can be written", flag, name, reason.Err)
 	}
 	return file, err
