@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/pkg/emulator"
@@ -164,7 +165,8 @@ func TestClientsThatGoAwayLeaveNothing(t *testing.T) {
 			client, err := rest.HTTPClientFor(config)
 			require.NoError(t, err)
 			settled := func() int { return len(stacks()) }
-			client.CloseIdleConnections()
+			closeIdle := func() { utilnet.CloseIdleConnectionsFor(client.Transport) } // a connection is idle when its last request has ended
+			closeIdle()
 			before := settled()
 
 			ctx, cancel := context.WithCancel(t.Context())
@@ -187,9 +189,10 @@ func TestClientsThatGoAwayLeaveNothing(t *testing.T) {
 			for range 10 {
 				require.Error(t, receive(t, ended))
 			}
-			client.CloseIdleConnections()
-			assert.Eventually(t, func() bool { return settled() <= before }, time.Minute, 10*time.Millisecond,
-				"goroutines are left of requests whose clients have gone")
+			assert.Eventually(t, func() bool {
+				closeIdle()
+				return settled() <= before
+			}, time.Minute, 10*time.Millisecond, "goroutines are left of requests whose clients have gone")
 		})
 	}
 }
