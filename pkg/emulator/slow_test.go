@@ -107,6 +107,8 @@ func TestAStuckWatcherIsCutOff(t *testing.T) {
 					grow(t, server, 1, 1)
 					body := unread(t, t.Context(), config)
 					defer func() { _ = body.Close() }()
+					require.Eventually(t, func() bool { return server.Watchers() == idle+1 }, time.Minute, time.Millisecond,
+						"the watch has read what there is")
 					attentive, err := kube(t, server.Config()).CoreV1().ConfigMaps("default").Watch(t.Context(), metav1.ListOptions{})
 					require.NoError(t, err)
 					defer attentive.Stop()
