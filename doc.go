@@ -17,7 +17,8 @@
 //     against a real cluster's API server.
 //   - pkg/emulator: an API server in the caller's process, a real k8s.io/apiserver over a store in memory.
 //   - pkg/cluster: all of it wired, in one call; pkg/cluster/clustertest: the same in virtual time, for tests.
-//   - pkg/testing/wrappers and pkg/testing/expect: what tests make objects with, and wait for; no floor leans on them.
+//   - pkg/testing/wrappers and pkg/testing/expect: what tests make objects with, and wait for; only clustertest leans on
+//     them.
 //   - examples: programs to copy from.
 //
 // Where to start: [github.com/musterkube/muster/pkg/cluster] to test a controller against something that behaves,

@@ -18,9 +18,11 @@ require (
 	go.etcd.io/etcd/client/v3 v3.7.0 // the client interface that the storage of k8s.io/apiserver is built on
 	go.uber.org/zap v1.27.1 // the logger of etcd's client, to silence it
 	go.yaml.in/yaml/v3 v3.0.4 // manifests read document by document, with the lines of errors
+	golang.org/x/net v0.57.0 // HTTP/2 over connections that send in larger pieces
 	golang.org/x/term v0.45.0 // whether examples/run-job writes to a terminal, and how large it is
 	google.golang.org/grpc v1.82.1 // the status codes of etcd errors
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // the wire format of API objects, in tests of the generated code
+	gopkg.in/evanphx/json-patch.v4 v4.13.0 // JSON merge patches as the library applies them, to compare with in tests
 	k8s.io/api v0.37.2 // the types of the APIs that are served
 	k8s.io/apiextensions-apiserver v0.37.2 // custom resources: their definitions, controllers and handlers are the real ones
 	k8s.io/apimachinery v0.37.2 // what every API object is made of
@@ -106,7 +108,6 @@ require (
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
 	golang.org/x/mod v0.37.0 // indirect
-	golang.org/x/net v0.57.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
@@ -115,7 +116,6 @@ require (
 	golang.org/x/tools v0.47.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
-	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/code-generator v0.37.2 // indirect

@@ -126,6 +126,7 @@ var commandsElsewhere = map[string]string{
 	"go get github.com/musterkube/muster/pkg/...":                       "readme_test.go",
 	"go test -v ./examples/test-your-controller":                        "examples/test-your-controller",
 	"cd examples/crd-controller && go run .":                            "examples/crd-controller",
+	"cd examples/crd-controller && go test -v ./virtual":                "examples/crd-controller/virtual",
 	"go run ./examples/run-job --pod-duration 20s --lose node-1=3s+15s": "examples/run-job",
 	"go run ./examples/run-job -f examples/run-job/gangs.yaml --nodes 2 --pod-duration 8s --fail 2=1 --backoff 2s --timeline gangs.svg": "examples/run-job",
 	"go test -bench .": "hack/fakes",

@@ -3,7 +3,8 @@
 // It is built with controller-runtime, and elects a leader among its replicas.
 //
 // What to copy: the type and its definition (api/v1, config/crd.yaml), a controller that never runs finished work again
-// (controller), and its tests, which have a whole cluster in the process, in real and in virtual time (controller/*_test.go).
+// (controller), and its tests, which have a whole cluster in the process, in real and in virtual time (controller/*_test.go);
+// virtual has the least that a manager of yours needs to be tested in virtual time.
 //
 // Without flags it shows a run, on a cluster in this process, in which a worker fails once:
 //
@@ -21,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
@@ -61,27 +63,39 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program without its process. It returns the exit code: 0, 1 for failure, 2 for wrong flags.
+// run is the program without its process. It returns the exit code: 0, 1 for failure, 2 for wrong flags, or a file or
+// address that a flag names and that cannot be used.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	kubeconfig, options, err := parseFlags(args, stdout)
 	if errors.Is(err, pflag.ErrHelp) {
 		return 0
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "crd-controller: %v\nSee crd-controller --help.\n", err)
-		return 2
-	}
-	if kubeconfig == "" {
+	switch {
+	case err != nil:
+		return wrongUse(stderr, err)
+	case kubeconfig == "":
 		err = show(ctx, options, stdout)
-	} else {
+	default:
 		err = serve(ctx, kubeconfig, options)
 	}
-	if err != nil {
+	var wrong *flagError
+	switch {
+	case errors.As(err, &wrong):
+		return wrongUse(stderr, err)
+	case err != nil:
 		fmt.Fprintf(stderr, "crd-controller: %v\n", err)
 		return 1
 	}
 	return 0
 }
+
+func wrongUse(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "crd-controller: %v\nSee crd-controller --help.\n", err)
+	return 2
+}
+
+// flagError is a fault of a flag that shows only when the work begins.
+type flagError struct{ error }
 
 func parseFlags(args []string, usage io.Writer) (kubeconfig string, options controller.Options, err error) {
 	flags := pflag.NewFlagSet("crd-controller", pflag.ContinueOnError)
@@ -91,7 +105,8 @@ func parseFlags(args []string, usage io.Writer) (kubeconfig string, options cont
 	flags.StringVar(&options.Metrics, "metrics", "", "address to serve metrics on, such as 127.0.0.1:8080 (default: none)")
 	flags.Usage = func() {
 		fmt.Fprintf(usage, "Runs TrainingRuns, in a show or on a cluster.\n\nUsage: crd-controller [flags]\n\n%s\n"+
-			"Exit codes: 0 when the show is over or the controller was told to stop, 1 when something failed, 2 for wrong flags.\n", flags.FlagUsages())
+			"Exit codes: 0 when the show is over or the controller was told to stop, 1 when something failed, "+
+			"2 for wrong flags, or a file or address that a flag names and that cannot be used.\n", flags.FlagUsages())
 	}
 	if err := flags.Parse(args); err != nil {
 		return "", options, err
@@ -113,9 +128,9 @@ func parseFlags(args []string, usage io.Writer) (kubeconfig string, options cont
 
 // serve is the controller of a cluster until ctx ends.
 func serve(ctx context.Context, kubeconfig string, options controller.Options) error {
-	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	cfg, err := readKubeconfig(kubeconfig)
 	if err != nil {
-		return err
+		return &flagError{fmt.Errorf("--kubeconfig %q: %w: want the kubeconfig of a cluster", kubeconfig, err)}
 	}
 	options.Logger = klog.Background()
 	ctrl.SetLogger(options.Logger) // for what has no logger of its own
@@ -126,7 +141,29 @@ func serve(ctx context.Context, kubeconfig string, options controller.Options) e
 	if err != nil {
 		return err
 	}
-	return manager.Start(ctx)
+	err = manager.Start(ctx)
+	var unusable *net.OpError
+	if errors.As(err, &unusable) && unusable.Op == "listen" {
+		return &flagError{fmt.Errorf("--metrics %q: %w: name another address, such as 127.0.0.1:0 for one with a free port", options.Metrics, unusable.Err)}
+	}
+	return err
+}
+
+// readKubeconfig returns what a kubeconfig says of its current context, or why no client can be made of it. The file is not
+// named again.
+func readKubeconfig(file string) (*rest.Config, error) {
+	cfg, err := clientcmd.BuildConfigFromFlags("", file)
+	if err == nil {
+		_, err = rest.HTTPClientFor(cfg) // reads keys and certificates
+	}
+	var unreadable *fs.PathError
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("there is no cluster in it")
+	case errors.As(err, &unreadable) && unreadable.Path == file:
+		return nil, unreadable.Err
+	}
+	return cfg, err
 }
 
 // checkLeaseNamespace returns an error if there is no namespace for the Lease: the manager would try for ever. Whoever may

@@ -3,13 +3,15 @@ package main
 import (
 	"bytes"
 	"io"
-	"path/filepath"
+	"net"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
 )
 
 func TestShow(t *testing.T) {
@@ -35,7 +37,9 @@ func TestFlags(t *testing.T) {
 		"metrics of the show":           {[]string{"--metrics", "127.0.0.1:0"}, 2, "the show takes no flags"},
 		"a namespace that can be none":  {[]string{"--kubeconfig", "f", "--lease-namespace", "A b"}, 2, `--lease-namespace "A b": want the name of a namespace`},
 		"an address without a port":     {[]string{"--kubeconfig", "f", "--metrics", "localhost"}, 2, `--metrics "localhost": want HOST:PORT`},
-		"a kubeconfig that there isn't": {[]string{"--kubeconfig", "/none"}, 1, "/none"},
+		"a kubeconfig that there isn't": {[]string{"--kubeconfig", "/none"}, 2, "crd-controller: --kubeconfig \"/none\": no such file or directory: want the kubeconfig of a cluster\nSee crd-controller --help.\n"},
+		"a kubeconfig of nothing":       {[]string{"--kubeconfig", os.DevNull}, 2, "there is no cluster in it"},
+		"a file that is no kubeconfig":  {[]string{"--kubeconfig", "main.go"}, 2, `--kubeconfig "main.go": error loading config file`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var output bytes.Buffer
@@ -45,15 +49,18 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestWithoutTheNamespaceOfTheLease(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Controllers: []string{}})
-	require.NoError(t, err)
-	defer c.Stop()
-	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+func TestOnAClusterThatIsThere(t *testing.T) {
+	c := clustertest.Start(t, cluster.Options{Controllers: []string{}})
+	kubeconfig := c.Kubeconfig()
 	var stderr bytes.Buffer
 	assert.Equal(t, 1, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--lease-namespace", "nowhere"}, io.Discard, &stderr))
 	assert.Contains(t, stderr.String(), "the namespace nowhere of the Lease does not exist: make it with kubectl create namespace nowhere")
+
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	taken := listener.Addr().String()
+	stderr.Reset()
+	assert.Equal(t, 2, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--metrics", taken}, io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), `crd-controller: --metrics "`+taken+`": bind: address already in use: name another address, such as 127.0.0.1:0`)
 }

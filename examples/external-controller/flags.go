@@ -55,7 +55,8 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 }
 
 // exitCodes is what --help says of them.
-const exitCodes = "Exit codes: 0 when the show is over or the controller was told to stop, 1 when something failed, 2 for wrong flags.\n"
+const exitCodes = "Exit codes: 0 when the show is over or the controller was told to stop, 1 when something failed, " +
+	"2 for wrong flags, or a file or address that a flag names and that cannot be used.\n"
 
 // check returns an error that names the flag whose value could not work; the controller would refuse it too, in terms of
 // its own, or not start.
@@ -86,6 +87,9 @@ func checkAddress(address string) error {
 	}
 	return nil
 }
+
+// flagError is a fault of a flag that shows only when the work begins.
+type flagError struct{ error }
 
 // onCluster reports whether the controller is to run on a cluster that is there already.
 func (o options) onCluster() bool { return o.kubeconfig != "" || o.inCluster }

@@ -34,7 +34,7 @@ import (
 const (
 	exitDone   = 0 // the show is over, or the controller was told to stop
 	exitFailed = 1
-	exitUsage  = 2 // wrong flags
+	exitUsage  = 2 // wrong flags, or a file or address that a flag names and that cannot be used
 )
 
 // managedBy is what a Job has in spec.managedBy to be run by the external controller.
@@ -57,8 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, pflag.ErrHelp):
 		return exitDone
 	case err != nil:
-		fmt.Fprintf(stderr, "external-controller: %v\nSee external-controller --help.\n", err)
-		return exitUsage
+		return wrongUse(stderr, err)
 	case opts.onCluster():
 		err = serve(ctx, opts, stdout)
 	default:
@@ -66,11 +65,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		klog.SetLogger(logr.Discard())
 		err = show(ctx, stdout)
 	}
-	if err != nil {
+	var wrong *flagError
+	switch {
+	case errors.As(err, &wrong):
+		return wrongUse(stderr, err)
+	case err != nil:
 		fmt.Fprintf(stderr, "external-controller: %v\n", err)
 		return exitFailed
 	}
 	return exitDone
+}
+
+func wrongUse(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "external-controller: %v\nSee external-controller --help.\n", err)
+	return exitUsage
 }
 
 // show starts a cluster with its standard controller, the external one beside it, and follows the Jobs of both.

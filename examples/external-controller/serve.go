@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,7 +31,7 @@ func serve(ctx context.Context, opts options, out io.Writer) error {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	controller, err := job.New(cfg, job.Options{ManagedBy: opts.managedBy, Gates: opts.gates, Metrics: registry})
+	controller, err := job.New(cfg, job.Options{ManagedBy: opts.managedBy, Gates: opts.gates, Metrics: registry, QueueMetrics: true})
 	if err != nil {
 		return err
 	}
@@ -57,15 +59,39 @@ func serve(ctx context.Context, opts options, out io.Writer) error {
 // config returns the configuration of a client for the cluster.
 func (o options) config() (cfg *rest.Config, err error) {
 	if o.inCluster {
-		cfg, err = rest.InClusterConfig()
-	} else {
-		cfg, err = clientcmd.BuildConfigFromFlags("", o.kubeconfig)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w", err)
+		if cfg, err = rest.InClusterConfig(); err != nil {
+			return nil, &flagError{fmt.Errorf("--in-cluster: %w: name a cluster with --kubeconfig", err)}
+		}
+	} else if cfg, err = readKubeconfig(o.kubeconfig); err != nil {
+		return nil, &flagError{fmt.Errorf("--kubeconfig %q: %w: want the kubeconfig of a cluster", o.kubeconfig, err)}
 	}
 	cfg.UserAgent = "external-controller"
 	return cfg, nil
+}
+
+// readKubeconfig returns what a kubeconfig says of its current context, or why no client can be made of it. The file is not
+// named again.
+func readKubeconfig(file string) (*rest.Config, error) {
+	cfg, err := clientcmd.BuildConfigFromFlags("", file)
+	if err == nil {
+		_, err = rest.HTTPClientFor(cfg) // reads keys and certificates
+	}
+	var unreadable *fs.PathError
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("there is no cluster in it")
+	case errors.As(err, &unreadable) && unreadable.Path == file:
+		return nil, unreadable.Err
+	}
+	return cfg, err
+}
+
+// metricsFault returns why an address could not be listened on, in words of the flag.
+func metricsFault(address string, err error) error {
+	if reason, ok := errors.AsType[syscall.Errno](err); ok {
+		err = reason
+	}
+	return &flagError{fmt.Errorf("--metrics %q: %w: name another address, such as 127.0.0.1:0 for one with a free port", address, err)}
 }
 
 // serveMetrics serves what is in a registry until stop is called, which waits for the end.
@@ -73,7 +99,7 @@ func serveMetrics(ctx context.Context, address string, registry prometheus.Gathe
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("serving metrics (--metrics): %w", err)
+		return nil, metricsFault(address, err)
 	}
 	server := &http.Server{Handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), ReadHeaderTimeout: readHeaderTimeout}
 	ended := make(chan struct{})

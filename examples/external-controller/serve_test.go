@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,16 +23,12 @@ import (
 
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/cluster"
+	"github.com/musterkube/muster/pkg/cluster/clustertest"
 )
 
 func TestExternalControllerRunsOnAClusterThatIsThere(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 1})
-	require.NoError(t, err)
-	defer c.Stop()
-	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	c := clustertest.Start(t, cluster.Options{Nodes: 1})
+	kubeconfig := c.Kubeconfig()
 
 	ctx, cancel := context.WithCancel(t.Context())
 	stdout, writer := io.Pipe()
@@ -57,6 +55,9 @@ func TestExternalControllerRunsOnAClusterThatIsThere(t *testing.T) {
 		metrics, err := get(t.Context(), address[1])
 		return err == nil && strings.Contains(metrics, finished)
 	}, time.Minute, 10*time.Millisecond, finished)
+	metrics, err := get(t.Context(), address[1])
+	require.NoError(t, err)
+	assert.Contains(t, metrics, "\nworkqueue_depth{name=\"job\"} 0\n")
 	_, err = client.CoordinationV1().Leases("default").Get(t.Context(), "external-controller", metav1.GetOptions{})
 	require.NoError(t, err)
 
@@ -101,13 +102,8 @@ func awaitJob(t *testing.T, client kubernetes.Interface, name, managedBy string)
 }
 
 func TestWithoutTheNamespaceOfTheLease(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Controllers: []string{}})
-	require.NoError(t, err)
-	defer c.Stop()
-	_, err = c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
+	c := clustertest.Start(t, cluster.Options{Controllers: []string{}})
+	kubeconfig := c.Kubeconfig()
 	var stderr bytes.Buffer
 	assert.Equal(t, exitFailed, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--leader-elect"}, io.Discard, &stderr))
 	assert.Contains(t, stderr.String(), "the namespace muster-system does not exist; kubectl create namespace muster-system makes it: ")
@@ -117,26 +113,21 @@ func TestWithoutTheNamespaceOfTheLease(t *testing.T) {
 func TestArgumentsThatMakeNoSense(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
-		code int
 		want string
 	}{
-		"an unknown flag":              {[]string{"--pods"}, exitUsage, "unknown flag: --pods"},
-		"an argument":                  {[]string{"show"}, exitUsage, `unexpected argument "show"`},
-		"two clusters":                 {[]string{"--kubeconfig", "f", "--in-cluster"}, exitUsage, "name two clusters"},
-		"a flag for no cluster":        {[]string{"--leader-elect"}, exitUsage, "the show takes no flags"},
-		"no namespace":                 {[]string{"--kubeconfig", "f", "--leader-elect", "--lease-namespace", ""}, exitUsage, `--lease-namespace "": want the name of a namespace that exists`},
-		"a namespace that is none":     {[]string{"--kubeconfig", "f", "--lease-namespace", "A b"}, exitUsage, `--lease-namespace "A b": `},
-		"a manager without a path":     {[]string{"--kubeconfig", "f", "--managed-by", "mine"}, exitUsage, `--managed-by "mine": want a domain and a path, such as example.com/external-controller: `},
-		"no manager":                   {[]string{"--kubeconfig", "f", "--managed-by", ""}, exitUsage, `--managed-by "": want a domain and a path`},
-		"an address without a port":    {[]string{"--kubeconfig", "f", "--metrics", "localhost"}, exitUsage, `--metrics "localhost": want HOST:PORT, such as 127.0.0.1:8080`},
-		"an address with no such port": {[]string{"--kubeconfig", "f", "--metrics", "localhost:99999"}, exitUsage, `--metrics "localhost:99999": want a port from 0 to 65535`},
-		"a file that there is not":     {[]string{"--kubeconfig", "/does/not/exist"}, exitFailed, "finding the cluster: "},
-		"a cluster that there is not":  {[]string{"--in-cluster"}, exitFailed, "finding the cluster: "},
+		"an unknown flag":              {[]string{"--pods"}, "unknown flag: --pods"},
+		"an argument":                  {[]string{"show"}, `unexpected argument "show"`},
+		"two clusters":                 {[]string{"--kubeconfig", "f", "--in-cluster"}, "name two clusters"},
+		"a flag for no cluster":        {[]string{"--leader-elect"}, "the show takes no flags"},
+		"no namespace":                 {[]string{"--kubeconfig", "f", "--leader-elect", "--lease-namespace", ""}, `--lease-namespace "": want the name of a namespace that exists`},
+		"a namespace that is none":     {[]string{"--kubeconfig", "f", "--lease-namespace", "A b"}, `--lease-namespace "A b": `},
+		"a manager without a path":     {[]string{"--kubeconfig", "f", "--managed-by", "mine"}, `--managed-by "mine": want a domain and a path, such as example.com/external-controller: `},
+		"no manager":                   {[]string{"--kubeconfig", "f", "--managed-by", ""}, `--managed-by "": want a domain and a path`},
+		"an address without a port":    {[]string{"--kubeconfig", "f", "--metrics", "localhost"}, `--metrics "localhost": want HOST:PORT, such as 127.0.0.1:8080`},
+		"an address with no such port": {[]string{"--kubeconfig", "f", "--metrics", "localhost:99999"}, `--metrics "localhost:99999": want a port from 0 to 65535`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out, complaints bytes.Buffer
-			assert.Equal(t, tc.code, run(t.Context(), tc.args, &out, &complaints))
-			assert.Contains(t, complaints.String(), tc.want)
+			assertWrongUse(t, tc.args, tc.want)
 		})
 	}
 	var out, complaints bytes.Buffer
@@ -144,4 +135,47 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 	assert.Contains(t, out.String(), "--managed-by")
 	assert.Contains(t, out.String(), "kubectl create namespace muster-system")
 	assert.Contains(t, out.String(), "2 for wrong flags")
+}
+
+func assertWrongUse(t *testing.T, args []string, want string) {
+	t.Helper()
+	var complaints bytes.Buffer
+	assert.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &complaints))
+	assert.Contains(t, complaints.String(), want)
+	assert.Contains(t, complaints.String(), "\nSee external-controller --help.\n")
+}
+
+func TestFilesAndAddressesThatCannotBeUsed(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "") // this process is in no pod
+	folder := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	kubeconfig := func(certificate string) string {
+		return "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n" +
+			"clusters: [{name: c, cluster: {server: https://127.0.0.1:1, " + certificate + "}}]\n"
+	}
+	whole := write("whole", kubeconfig("insecure-skip-tls-verify: true"))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = listener.Close() }()
+	taken := listener.Addr().String()
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":                      {[]string{"--kubeconfig", "/does/not/exist"}, `--kubeconfig "/does/not/exist": no such file or directory: want the kubeconfig of a cluster`},
+		"a folder":                     {[]string{"--kubeconfig", folder}, "is a directory: want the kubeconfig of a cluster"},
+		"a file that is no kubeconfig": {[]string{"--kubeconfig", write("broken", "a: [")}, `/broken": error loading config file`},
+		"a kubeconfig of nothing":      {[]string{"--kubeconfig", write("empty", "")}, `/empty": there is no cluster in it: want the kubeconfig of a cluster`},
+		"a broken certificate":         {[]string{"--kubeconfig", write("torn", kubeconfig("certificate-authority-data: eA=="))}, `/torn": unable to load root certificates: `},
+		"an address that is taken":     {[]string{"--kubeconfig", whole, "--metrics", taken}, `--metrics "` + taken + `": address already in use: name another address, such as 127.0.0.1:0`},
+		"a process that is in no pod":  {[]string{"--in-cluster"}, "--in-cluster: unable to load in-cluster configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assertWrongUse(t, tc.args, tc.want)
+		})
+	}
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,7 +39,30 @@ func checkDrawing(file string) error {
 	if !strings.EqualFold(filepath.Ext(file), ".svg") {
 		return fmt.Errorf("--timeline %s: it is an SVG that is drawn: want a name that ends in .svg, such as %s", file, strings.TrimSuffix(file, filepath.Ext(file))+".svg")
 	}
+	if err := tryToWrite(file); err != nil {
+		return fmt.Errorf("--timeline %s: %w: want a file that can be written", file, err)
+	}
 	return nil
+}
+
+// tryToWrite returns why a file cannot be written to. One that is there is left as it is, and one that is not is not made.
+func tryToWrite(file string) error {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil // to open a pipe may wait for its reader
+	}
+	missing := errors.Is(err, fs.ErrNotExist)
+	opened, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // a picture to be shown
+	if reason, ok := errors.AsType[*fs.PathError](err); ok {
+		return reason.Err
+	}
+	if err != nil {
+		return err
+	}
+	if missing {
+		defer func() { _ = os.Remove(file) }()
+	}
+	return opened.Close()
 }
 
 // drawingTitle is the command that is drawn, without that it is.

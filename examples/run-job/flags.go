@@ -29,7 +29,7 @@ const minGrace = 500 * time.Millisecond
 const exitCodes = `Exit codes:
     0  every Job is Complete, or there was nothing to run
     1  a Job or Pod failed, time ran out, or the cluster failed; the last line says why
-    2  wrong flags, or a bad manifest
+    2  wrong flags, a file that cannot be written, or a bad manifest
   130  interrupted by SIGINT or SIGTERM
 `
 
@@ -144,6 +144,8 @@ func (o options) check() error {
 		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
 	case !slices.Contains([]string{runtimeScript, runtimeProcess}, o.runtime):
 		return fmt.Errorf("--runtime %q: want script or process", o.runtime)
+	case o.runtime == runtimeProcess && len(o.failures) > 0:
+		return fmt.Errorf("--fail %s: with --runtime process containers end as their commands do: want --runtime script, or no --fail", o.failures[0])
 	case o.logs < 0:
 		return fmt.Errorf("--logs %d: want 0 or more", o.logs)
 	case !slices.Contains([]string{outputText, outputJSON, outputYAML}, o.output):
@@ -173,10 +175,13 @@ func (o options) cluster(script kubelet.Script) cluster.Options {
 	c := cluster.Options{
 		Nodes:           o.nodes,
 		NodeCapacity:    o.nodeCapacity(),
-		Script:          script,
-		Runtime:         o.containers(),
 		Job:             job.Options{PodBackoff: o.backoff},
 		NodeGracePeriod: o.nodeGrace,
+	}
+	if o.runtime == runtimeProcess {
+		c.Runtime = kubelet.Processes(kubelet.ProcessOptions{})
+	} else {
+		c.Script = script
 	}
 	if o.toleration >= 0 {
 		c.TolerationSeconds = new(int64(o.toleration / time.Second))
@@ -187,12 +192,4 @@ func (o options) cluster(script kubelet.Script) cluster.Options {
 // nodeCapacity is what each node offers; only the CPUs are the caller's to choose.
 func (o options) nodeCapacity() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: o.nodeCPU}
-}
-
-// containers is what containers run in.
-func (o options) containers() kubelet.Runtime {
-	if o.runtime == runtimeProcess {
-		return kubelet.Processes(kubelet.ProcessOptions{})
-	}
-	return kubelet.Runtime{}
 }

@@ -40,6 +40,7 @@ func TestUsageErrorsOfTheRuntime(t *testing.T) {
 		args []string
 		want string
 	}{
+		"failures of processes": {[]string{"--runtime", "process", "--fail", "0=1"}, "--fail 0=1: with --runtime process containers end as their commands do: want --runtime script, or no --fail"},
 		"no such runtime":       {[]string{"--runtime", "docker"}, `--runtime "docker": want script or process`},
 		"fewer lines than none": {[]string{"--logs", "-1"}, "--logs -1: want 0 or more"},
 	} {

@@ -34,7 +34,7 @@ import (
 const (
 	exitDone        = 0   // every Job is Complete, or there was nothing to run
 	exitFailed      = 1   // a Job failed, time ran out, or the cluster failed
-	exitUsage       = 2   // wrong flags or a bad manifest
+	exitUsage       = 2   // wrong flags, a file that cannot be written, or a bad manifest
 	exitInterrupted = 130 // SIGINT or SIGTERM came before the end
 )
 

@@ -107,16 +107,31 @@ func TestAPictureIsDrawnAlsoOfWhatDoesNotEnd(t *testing.T) {
 func TestPicturesThatCannotBeDrawn(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
+	tooLong := filepath.Join(folder, strings.Repeat("x", 256)+".svg")
 	for file, want := range map[string]string{
 		folder:                                "--timeline " + folder + ": is a folder: want a file, such as " + filepath.Join(folder, "timeline.svg"),
 		filepath.Join(folder, "no", "it.svg"): "there is no folder " + filepath.Join(folder, "no"),
 		filepath.Join(folder, "x.png"):        "x.png: it is an SVG that is drawn: want a name that ends in .svg, such as " + filepath.Join(folder, "x.svg") + "\n",
 		filepath.Join(folder, "x"):            "such as " + filepath.Join(folder, "x.svg") + "\n",
+		tooLong:                               "--timeline " + tooLong + ": file name too long: want a file that can be written\n",
 	} {
 		res := runProgram(t, "", "--timeline", file)
 		assert.Equal(t, exitUsage, res.code)
 		assert.Contains(t, res.stderr, want)
 	}
+}
+
+func TestTryingToWriteChangesNothing(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := filepath.Join(folder, "old.svg")
+	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+	require.NoError(t, checkDrawing(file))
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(content))
+	require.NoError(t, checkDrawing(filepath.Join(folder, "new.svg")))
+	assert.NoFileExists(t, filepath.Join(folder, "new.svg"))
 }
 
 func TestATitleIsTheCommand(t *testing.T) {

@@ -98,7 +98,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 const exitCodes = `Exit codes:
   0  stopped when told to, by SIGINT or SIGTERM
   1  could not start, or a part of the cluster failed
-  2  wrong flags, or a file that a flag names and that cannot be used
+  2  wrong flags, or a file or address that a flag names and that cannot be used
 `
 
 // checkDefinitions reads what --crd names, once for each that is given. The server reads it again, to say which file a
@@ -149,12 +149,7 @@ func (o *options) chooseControllers() error {
 }
 
 func (o options) cluster() cluster.Options {
-	var runtime kubelet.Runtime
-	if o.runtime == runtimeProcess {
-		runtime = kubelet.Processes(kubelet.ProcessOptions{})
-	}
-	return cluster.Options{
-		Runtime:     runtime,
+	c := cluster.Options{
 		Nodes:       o.nodes,
 		Gates:       o.gates,
 		Token:       o.token,
@@ -163,6 +158,13 @@ func (o options) cluster() cluster.Options {
 		Controllers: o.controllers,
 		Parity:      o.jobParity,
 		CRDPaths:    o.crds,
-		Script:      kubelet.Fixed{Duration: o.podDuration},
 	}
+	switch {
+	case o.nodes == 0: // nothing runs
+	case o.runtime == runtimeProcess:
+		c.Runtime = kubelet.Processes(kubelet.ProcessOptions{})
+	default:
+		c.Script = kubelet.Fixed{Duration: o.podDuration}
+	}
+	return c
 }

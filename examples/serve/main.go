@@ -36,7 +36,7 @@ import (
 const (
 	exitStopped = 0 // stopped when told to
 	exitFailed  = 1 // could not start, or a part of the cluster failed
-	exitUsage   = 2 // wrong flags, or a file that a flag names and that cannot be used
+	exitUsage   = 2 // wrong flags, or a file or address that a flag names and that cannot be used
 )
 
 // garbagePercent is how much garbage may pile up, in percent of what is in use, before it is collected. A small cluster
@@ -96,7 +96,7 @@ func serve(ctx context.Context, opts options, stdout io.Writer) error {
 	defer c.Stop()
 	url, err := c.Server().Listen(ctx, opts.listen)
 	if err != nil {
-		return err
+		return listenFault(opts.listen, err)
 	}
 	kubeconfig := opts.kubeconfig
 	if kubeconfig == "" {
@@ -118,6 +118,18 @@ func serve(ctx context.Context, opts options, stdout io.Writer) error {
 	case <-c.Failed():
 		return c.Err()
 	}
+}
+
+// listenFault returns why an address could not be listened on, in words of the flag.
+func listenFault(address string, err error) error {
+	var reason syscall.Errno
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return &flagError{fmt.Errorf("--listen %q: %w: name another port, or 0 for a free one", address, syscall.EADDRINUSE)}
+	case errors.As(err, &reason):
+		return &flagError{fmt.Errorf("--listen %q: %w: name another address, such as 127.0.0.1:0", address, reason)}
+	}
+	return err
 }
 
 // kubeconfigFault returns why the file that a user named could not be written, without the names of files that he did not.

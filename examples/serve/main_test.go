@@ -234,8 +234,9 @@ func TestAnAddressInUse(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	var stderr bytes.Buffer
-	assert.Equal(t, exitFailed, run(t.Context(), []string{"--listen", taken.Addr().String(), "--nodes", "0"}, io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "address already in use")
+	address := taken.Addr().String()
+	assert.Equal(t, exitUsage, run(t.Context(), []string{"--listen", address, "--nodes", "0"}, io.Discard, &stderr))
+	assert.Equal(t, `serve: --listen "`+address+`": address already in use: name another port, or 0 for a free one`+"\nSee serve --help.\n", stderr.String())
 }
 
 func TestToldToStopBeforeItIsReady(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -34,7 +35,7 @@ import (
 const (
 	exitDone      = 0
 	exitFailed    = 1
-	exitUsage     = 2 // wrong flags
+	exitUsage     = 2 // wrong flags, or a kubeconfig that cannot be used
 	exitNotServed = 3 // the cluster does not have the API
 )
 
@@ -67,22 +68,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return wrongUse(stderr, err)
 	}
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
-	cfg, err := loader.ClientConfig()
-	if err == nil {
-		var namespace string
-		if namespace, _, err = loader.Namespace(); err == nil {
-			err = visit(ctx, cfg, namespace, stdout)
-		}
+	cfg, namespace, err := find(rules, overrides)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		fmt.Fprintf(stderr, "typed-client: %s", noCluster)
+		return exitFailed
+	case err != nil:
+		return wrongUse(stderr, err)
 	}
+	err = visit(ctx, cfg, namespace, stdout)
 	var missing *notServedError
 	switch {
 	case errors.As(err, &missing):
 		fmt.Fprintf(stderr, "typed-client: %v\n%s", err, missing.advice())
 		return exitNotServed
-	case clientcmd.IsEmptyConfig(err):
-		fmt.Fprintf(stderr, "typed-client: %s", noCluster)
-		return exitFailed
 	case err != nil:
 		fmt.Fprintf(stderr, "typed-client: %v\n", err)
 		return exitFailed
@@ -93,6 +92,40 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func wrongUse(stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "typed-client: %v\nSee typed-client --help.\n", err)
 	return exitUsage
+}
+
+// find returns the configuration of a client for the cluster that a kubeconfig names, or else for that of this pod, and the
+// namespace to work in. What is wrong it says in words of the flags.
+func find(rules *clientcmd.ClientConfigLoadingRules, overrides *clientcmd.ConfigOverrides) (cfg *rest.Config, namespace string, err error) {
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	if all, err := loader.RawConfig(); err == nil && overrides.CurrentContext != "" && all.Contexts[overrides.CurrentContext] == nil {
+		return nil, "", fmt.Errorf("--context %q: there is no such context: kubectl config get-contexts lists those that there are", overrides.CurrentContext)
+	}
+	cfg, err = loader.ClientConfig()
+	if err == nil {
+		_, err = rest.HTTPClientFor(cfg) // reads keys and certificates
+	}
+	if err == nil {
+		namespace, _, err = loader.Namespace()
+	}
+	return cfg, namespace, kubeconfigFault(rules.ExplicitPath, err)
+}
+
+// kubeconfigFault returns what is wrong with the file of --kubeconfig, or, if none was named, with where else a kubeconfig
+// is looked for.
+func kubeconfigFault(file string, err error) error {
+	var unreadable *fs.PathError
+	switch {
+	case err == nil || file == "" && clientcmd.IsEmptyConfig(err):
+		return err
+	case file == "":
+		return fmt.Errorf("reading the kubeconfig: %w: name another one with --kubeconfig", err)
+	case clientcmd.IsEmptyConfig(err):
+		err = errors.New("there is no cluster in it")
+	case errors.As(err, &unreadable) && unreadable.Path == file:
+		err = unreadable.Err
+	}
+	return fmt.Errorf("--kubeconfig %q: %w: want the kubeconfig of a cluster", file, err)
 }
 
 // noCluster is what there is to say where nothing names a cluster.
@@ -107,7 +140,7 @@ and then
 const exitCodes = `Exit codes:
   0  the tour is over
   1  something failed, or there is no cluster to go to
-  2  wrong flags
+  2  wrong flags, or a kubeconfig that cannot be used
   3  the cluster does not serve scheduling.k8s.io/v1alpha2; what is said then tells how it would
 `
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,21 +15,10 @@ import (
 	"github.com/musterkube/muster/pkg/features"
 )
 
-// serve starts a cluster and returns a kubeconfig of it. The controllers are there to take finalizers away.
-func serve(t *testing.T, options cluster.Options) (c *clustertest.Cluster, kubeconfig string) {
-	t.Helper()
-	c = clustertest.Start(t, options)
-	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, c.Server().WriteKubeconfig(kubeconfig))
-	return c, kubeconfig
-}
-
 func TestTour(t *testing.T) {
-	c, kubeconfig := serve(t, cluster.Options{})
+	c := clustertest.Start(t, cluster.Options{}) // with controllers, which take finalizers away
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitDone, run(t.Context(), []string{"--kubeconfig", kubeconfig, "--context", "muster"}, &stdout, &stderr), stderr.String())
+	require.Equal(t, exitDone, run(t.Context(), []string{"--kubeconfig", c.Kubeconfig(), "--context", "muster"}, &stdout, &stderr), stderr.String())
 	assert.Regexp(t, `^there are 0 PodGroups in default
 applied default/typed-client-tour, resource version (\d+)
 the informer has seen: added default/typed-client-tour labels="<none>"
@@ -43,9 +33,9 @@ the lister has typed-client-tour, a gang of 4
 }
 
 func TestClusterWithoutTheAPI(t *testing.T) {
-	_, kubeconfig := serve(t, cluster.Options{Gates: features.KubernetesDefaults(), Controllers: []string{}})
+	c := clustertest.Start(t, cluster.Options{Gates: features.KubernetesDefaults(), Controllers: []string{}})
 	var stdout, stderr bytes.Buffer
-	assert.Equal(t, exitNotServed, run(t.Context(), []string{"--kubeconfig", kubeconfig}, &stdout, &stderr))
+	assert.Equal(t, exitNotServed, run(t.Context(), []string{"--kubeconfig", c.Kubeconfig()}, &stdout, &stderr))
 	assert.Regexp(t, `^typed-client: https://127.0.0.1:\d+ \(Kubernetes v1.36.3.*\) does not serve scheduling.k8s.io/v1alpha2; of scheduling.k8s.io it serves v1\n`, stderr.String())
 	assert.Contains(t, stderr.String(), "--feature-gates=GenericWorkload=true --runtime-config=scheduling.k8s.io/v1alpha2=true")
 	assert.Empty(t, stdout.String())
@@ -58,6 +48,9 @@ func TestAdviceKnowsOtherReleases(t *testing.T) {
 }
 
 func TestWrongCalls(t *testing.T) {
+	broken, empty := write(t, "a: ["), write(t, "")
+	whole := write(t, "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n"+
+		"clusters: [{name: c, cluster: {server: https://127.0.0.1:1, certificate-authority-data: eA==}}]\n")
 	for name, tc := range map[string]struct {
 		args []string
 		want int
@@ -67,7 +60,12 @@ func TestWrongCalls(t *testing.T) {
 		"an argument":         {[]string{"list"}, exitUsage, "typed-client: unexpected argument \"list\"\nSee typed-client --help.\n"},
 		"an unknown flag":     {[]string{"--what"}, exitUsage, "typed-client: unknown flag: --what\nSee typed-client --help.\n"},
 		"help tells codes":    {[]string{"--help"}, exitDone, "  3  the cluster does not serve"},
-		"a file that is none": {[]string{"--kubeconfig", "/none"}, exitFailed, "/none"},
+		"a file that is none": {[]string{"--kubeconfig", "/none"}, exitUsage, "typed-client: --kubeconfig \"/none\": no such file or directory: want the kubeconfig of a cluster\nSee typed-client --help.\n"},
+		"a folder":            {[]string{"--kubeconfig", filepath.Dir(whole)}, exitUsage, "is a directory: want the kubeconfig of a cluster"},
+		"a broken file":       {[]string{"--kubeconfig", broken}, exitUsage, `--kubeconfig "` + broken + `": error loading config file`},
+		"an empty file":       {[]string{"--kubeconfig", empty}, exitUsage, `--kubeconfig "` + empty + `": there is no cluster in it`},
+		"no such context":     {[]string{"--kubeconfig", whole, "--context", "d"}, exitUsage, `--context "d": there is no such context: kubectl config get-contexts lists those that there are`},
+		"a torn certificate":  {[]string{"--kubeconfig", whole}, exitUsage, `--kubeconfig "` + whole + `": unable to load root certificates: `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var output bytes.Buffer
@@ -75,6 +73,22 @@ func TestWrongCalls(t *testing.T) {
 			assert.Contains(t, output.String(), tc.text)
 		})
 	}
+}
+
+// write makes a kubeconfig.
+func write(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestBrokenKubeconfigOfTheEnvironment(t *testing.T) {
+	broken := write(t, "a: [")
+	t.Setenv("KUBECONFIG", broken)
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, exitUsage, run(t.Context(), nil, &stdout, &stderr))
+	assert.Regexp(t, `^typed-client: reading the kubeconfig: error loading config file "`+broken+`": .*: name another one with --kubeconfig\n`, stderr.String())
 }
 
 func TestMachineWithoutACluster(t *testing.T) {

@@ -36,7 +36,7 @@ import (
 const (
 	exitDone   = 0
 	exitFailed = 1 // a measurement could not be taken
-	exitUsage  = 2 // wrong flags
+	exitUsage  = 2 // wrong flags, or a file that cannot be written
 )
 
 // benchmark is one of the things that can be measured.
@@ -73,7 +73,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "bench: %v\nSee bench --help.\n", err)
 		return exitUsage
 	}
-	if err := measure(ctx, chosen, opts, stdout); err != nil {
+	stop, err := opts.profiles.start()
+	if err != nil {
+		fmt.Fprintf(stderr, "bench: %v\nSee bench --help.\n", err)
+		return exitUsage
+	}
+	if err := errors.Join(measure(ctx, chosen, opts, stdout), stop()); err != nil {
 		fmt.Fprintf(stderr, "bench: %v\n", err)
 		return exitFailed
 	}
@@ -96,7 +101,7 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 	}
 	chosen, found := benchmarks()[name]
 	if !found {
-		fmt.Fprintln(usage, "Usage: bench jobs|gc|api|schedule [flags]\n\nSee bench jobs --help for its flags.")
+		fmt.Fprintln(usage, "Usage: bench jobs|gc|api|schedule|memory [flags]\n\nSee bench jobs --help for its flags.")
 		if name == "-h" || name == "--help" {
 			return nil, opts, pflag.ErrHelp
 		}
@@ -124,14 +129,9 @@ func parse(args []string, usage io.Writer) (benchmark, options, error) {
 }
 
 // measure runs a benchmark and prints its report.
-func measure(ctx context.Context, chosen benchmark, opts options, stdout io.Writer) (err error) {
+func measure(ctx context.Context, chosen benchmark, opts options, stdout io.Writer) error {
 	percent := debug.SetGCPercent(opts.garbagePercent)
 	defer debug.SetGCPercent(percent)
-	stop, err := opts.profiles.start()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
 	r := &report{}
 	if err := chosen.run(ctx, r); err != nil {
 		return err

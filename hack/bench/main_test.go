@@ -143,6 +143,8 @@ func TestArgumentsThatMakeNoSense(t *testing.T) {
 		"an unknown mode":       {[]string{"jobs", "--modes", "plain,ring"}, `--modes: there is no "ring", only plain, gang, indexed`},
 		"no Jobs":               {[]string{"jobs", "--jobs", "0"}, "sizes must be positive"},
 		"no objects":            {[]string{"gc", "--objects", "0"}, "sizes must be at least 1"},
+		"no folder for CPU":     {[]string{"gc", "--cpu-profile", "/none/cpu"}, `--cpu-profile "/none/cpu": no such file or directory: want a file that can be written`},
+		"no folder for memory":  {[]string{"gc", "--alloc-profile", "/none/mem"}, `--alloc-profile "/none/mem": no such file or directory: want a file that can be written`},
 		"a number too small":    {[]string{"memory", "--objects", "9,0"}, "sizes must be at least 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -11,34 +12,56 @@ import (
 // profiles are the files to write profiles to, each if it is named.
 type profiles struct{ cpu, allocations string }
 
-// start begins the CPU profile. What it returns ends it and writes the profile of what was allocated.
+// start makes the files and begins the CPU profile. What it returns ends it and writes the profile of what was allocated. An
+// error is one of the flags.
 func (p profiles) start() (stop func() error, err error) {
-	if p.cpu == "" {
-		return p.writeAllocations, nil
-	}
-	file, err := os.Create(p.cpu)
+	cpu, err := create("--cpu-profile", p.cpu)
 	if err != nil {
-		return nil, fmt.Errorf("writing a CPU profile: %w", err)
+		return nil, err
 	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, fmt.Errorf("writing a CPU profile: %w", errors.Join(err, file.Close()))
+	allocations, err := create("--alloc-profile", p.allocations)
+	if err != nil {
+		return nil, errors.Join(err, closeFile(cpu))
+	}
+	if cpu != nil {
+		if err := pprof.StartCPUProfile(cpu); err != nil {
+			return nil, errors.Join(fmt.Errorf("--cpu-profile %q: %w", p.cpu, err), closeFile(cpu), closeFile(allocations))
+		}
 	}
 	return func() error {
-		pprof.StopCPUProfile()
-		return errors.Join(file.Close(), p.writeAllocations())
+		if cpu != nil {
+			pprof.StopCPUProfile()
+		}
+		return errors.Join(closeFile(cpu), writeAllocations(allocations))
 	}, nil
 }
 
-func (p profiles) writeAllocations() error {
-	if p.allocations == "" {
+// create makes the file that a flag names, if it names one.
+func create(flag, name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.Create(name)
+	if reason, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("%s %q: %w: want a file that can be written", flag, name, reason.Err)
+	}
+	return file, err
+}
+
+func closeFile(file *os.File) error {
+	if file == nil {
 		return nil
 	}
-	file, err := os.Create(p.allocations)
-	if err != nil {
-		return fmt.Errorf("writing a profile of allocations: %w", err)
+	return file.Close()
+}
+
+// writeAllocations writes the profile of what was allocated, if there is a file for it, and closes that.
+func writeAllocations(file *os.File) error {
+	if file == nil {
+		return nil
 	}
 	runtime.GC() // the profile is as of the last collection
-	err = pprof.Lookup("allocs").WriteTo(file, 0)
+	err := pprof.Lookup("allocs").WriteTo(file, 0)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("writing a profile of allocations: %w", err)
 	}

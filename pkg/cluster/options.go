@@ -53,12 +53,12 @@ type Options struct {
 	// Parity makes the Job controller and the scheduler behave as those of Kubernetes 1.36, faults included.
 	Parity bool
 
-	// Script says how long each pod runs and how it ends. It is not asked where there are no nodes, nor under a Runtime that
-	// runs commands. Default: every pod exits with 0 at once.
+	// Script says how long each pod runs and how it ends. There must be nodes then, and no Runtime that runs commands.
+	// Default: every pod exits with 0 at once.
 	Script kubelet.Script
 
-	// Runtime is what containers run in. Default: they are played by the script. kubelet.Processes runs their commands on
-	// this machine, and isolates nothing.
+	// Runtime is what containers run in; there must be nodes then. Default: they are played by the script. kubelet.Processes
+	// runs their commands on this machine, and isolates nothing.
 	Runtime kubelet.Runtime
 
 	// WrapHandler, if set, returns what takes the server's place for every request, those of the cluster's own parts
@@ -126,8 +126,8 @@ func (o Options) Validate() error {
 	if o.Nodes < 0 || o.Nodes > MaxNodes {
 		faults = append(faults, field.Invalid(check.Option("Nodes"), o.Nodes, fmt.Sprintf("must be 0 to %d", MaxNodes)))
 	}
-	if o.Nodes == 0 && len(o.NodeCapacity) > 0 {
-		faults = append(faults, field.Invalid(check.Option("NodeCapacity"), o.NodeCapacity, "there are no nodes to have it: set Options.Nodes"))
+	if o.Nodes == 0 {
+		faults = append(faults, o.validateWithoutNodes()...)
 	}
 	pods := kubelet.Options{Nodes: []kubelet.Node{{Name: nodeName(0), Capacity: o.NodeCapacity}}, Script: o.Script, Runtime: o.Runtime}
 	faults = append(faults, check.Move(check.All(pods.Validate()), check.Option("Nodes").Index(0).Child("Capacity"), check.Option("NodeCapacity"))...)
@@ -139,6 +139,21 @@ func (o Options) Validate() error {
 		faults = append(faults, field.Invalid(check.Option("NodeGracePeriod"), o.NodeGracePeriod, fmt.Sprintf("must be %s or more", MinNodeGracePeriod)))
 	}
 	return check.Error(append(faults, check.All(o.server().Validate())...))
+}
+
+// validateWithoutNodes refuses what only nodes make use of.
+func (o Options) validateWithoutNodes() field.ErrorList {
+	var faults field.ErrorList
+	if len(o.NodeCapacity) > 0 {
+		faults = append(faults, field.Invalid(check.Option("NodeCapacity"), o.NodeCapacity, "there are no nodes to have it: set Options.Nodes"))
+	}
+	if o.Script != nil {
+		faults = append(faults, field.Forbidden(check.Option("Script"), "there are no nodes whose pods it could be asked about: set Options.Nodes"))
+	}
+	if o.Runtime != (kubelet.Runtime{}) {
+		faults = append(faults, field.Forbidden(check.Option("Runtime"), "there are no nodes for containers to run on: set Options.Nodes"))
+	}
+	return faults
 }
 
 // server returns the options of the API server, whose options have the same names.

@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"github.com/emicklei/go-restful/v3"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/drain"
+	"github.com/musterkube/muster/pkg/emulator/internal/routing"
 )
 
 // serverName is how the server calls itself in errors of the libraries.
@@ -51,7 +53,11 @@ func newGenericConfig(options Options, getter restOptions, admit admission.Inter
 
 // newGenericServer makes the library's server. What it does not serve is for custom resources.
 func newGenericServer(config *genericapiserver.RecommendedConfig, custom *crds.Server) (*genericapiserver.GenericAPIServer, error) {
-	return config.Complete().New(serverName, delegate{genericapiserver.NewEmptyDelegateWithCustomHandler(custom), custom})
+	server, err := config.Complete().New(serverName, delegate{genericapiserver.NewEmptyDelegateWithCustomHandler(custom), custom})
+	if err == nil {
+		server.Handler.GoRestfulContainer.Router(routing.New(restful.CurlyRouter{}))
+	}
+	return server, err
 }
 
 // delegate is the library's, with the paths of custom resources in the list at /.

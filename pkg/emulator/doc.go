@@ -100,7 +100,10 @@
 //   - Requests other than GET for the list of groups (405), the Go types that an answer of 406 names, the seconds that a
 //     kube-apiserver goes on trying an eviction whose preconditions fail, and what it forgets as it compacts: versions that
 //     would be too old there may be known here.
-//   - The watch cache. Every list and watch reads the store, so resourceVersion=0 means the newest state, too.
+//   - The watch cache. Every list and watch reads the store, so resourceVersion=0 means the newest state, too. Clients behind
+//     a socket ([Server.Listen]) see two of its delays, and of etcd's, all the same, since there are controllers and tests that
+//     only work with them: a consistent list waits until 4 ms after the last write, and a pod that is deleted at once is there
+//     for 1 ms more.
 //   - Durability, in memory.
 //
 // # State

@@ -22,7 +22,9 @@ import (
 	"github.com/musterkube/muster/pkg/emulator/internal/crds"
 	"github.com/musterkube/muster/pkg/emulator/internal/discovery"
 	"github.com/musterkube/muster/pkg/emulator/internal/openapi"
+	"github.com/musterkube/muster/pkg/emulator/internal/patches"
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
+	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 const (
@@ -49,6 +51,8 @@ type installer struct {
 	config *genericapiserver.RecommendedConfig
 	scheme *scheme.Scheme
 	crds   *crds.Server
+	// shortcuts are those of the requests that come to the resources.
+	shortcuts *patches.Shortcuts
 }
 
 // installDocuments serves what describes the versions, which are in the order of discovery and have these resources.
@@ -91,7 +95,7 @@ func (i installer) installVersion(version schema.GroupVersion, served storages) 
 		AllServedVersionsByResource: servedVersions(version.Group, served),
 		OptionsExternalVersion:      &schema.GroupVersion{Version: "v1"},
 		Namer:                       runtime.Namer(meta.NewAccessor()),
-		TypeConverter:               openapi.TypeConverter(version.Group),
+		TypeConverter:               i.shortcuts.Converter(openapi.TypeConverter(version.Group)),
 		EquivalentResourceRegistry:  i.server.EquivalentResourceRegistry,
 		Authorizer:                  i.server.Authorizer,
 		Admit:                       i.config.AdmissionControl,
@@ -117,7 +121,17 @@ func (i installer) setCodecs(api *genericapi.APIGroupVersion) {
 		api.Serializer, api.ParameterCodec = crds.Serializer(), metav1.ParameterCodec
 		api.Convertor, api.UnsafeConvertor = types, runtime.UnsafeObjectConvertor(types)
 	}
-	api.Typer, api.Creater, api.ConvertabilityChecker, api.Defaulter = types, types, types, types
+	api.Typer, api.Creater, api.ConvertabilityChecker, api.Defaulter = types, roomyCreater{types}, types, types
+}
+
+// roomyCreater makes the empty object that a create begins with. It is the first that the goroutine does which the library
+// starts for a write, and which goes as deep as the request.
+type roomyCreater struct{ runtime.ObjectCreater }
+
+// New implements runtime.ObjectCreater.
+func (c roomyCreater) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+	stack.Reserve()
+	return c.ObjectCreater.New(kind)
 }
 
 // servedVersions says in which versions each resource of a group is served.

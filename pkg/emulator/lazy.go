@@ -32,6 +32,7 @@ const documents = "/"
 type lazyResources struct {
 	installer installer
 	served    storages
+	shortcuts *patches.Shortcuts
 
 	// ready has the names of groups that are installed.
 	ready     sync.Map
@@ -41,13 +42,16 @@ type lazyResources struct {
 
 // newLazyResources returns the resources that are served, without any installed.
 func newLazyResources(served storages) *lazyResources {
-	return &lazyResources{served: served, installed: map[schema.GroupVersion][]apidiscoveryv2.APIResourceDiscovery{}}
+	l := &lazyResources{served: served, installed: map[schema.GroupVersion][]apidiscoveryv2.APIResourceDiscovery{}}
+	l.shortcuts = patches.NewShortcuts(l.kindOf)
+	return l
 }
 
 // by says what installs resources. Which of them are the same under two names, as events are, is told at once: webhooks
 // and policies want to know before anybody has asked for both.
 func (l *lazyResources) by(i installer) error {
 	l.installer = i
+	l.installer.shortcuts = l.shortcuts
 	for version, resources := range l.served {
 		for name, storage := range resources {
 			kind, err := genericapi.GetResourceKind(version, storage, typer(version, i.scheme))
@@ -64,7 +68,7 @@ func (l *lazyResources) by(i installer) error {
 // behind returns the chain with the lazy resources behind it, right before the handler.
 func (l *lazyResources) behind(chain handlerChain) handlerChain {
 	return func(handler http.Handler, config *genericapiserver.Config) http.Handler {
-		handler = patches.Simplified(handler, l.kindOf)
+		handler = l.shortcuts.Handler(handler)
 		return chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := l.install(neededBy(r.URL.Path)); err != nil {
 				responsewriters.InternalError(w, r, err)

@@ -3,14 +3,11 @@ package emulator
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"log"
 	"net"
 	"net/http"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -125,16 +122,11 @@ func (d *doors) add(listener net.Listener, at string, handler http.Handler, logg
 	if err != nil {
 		return nil, err
 	}
-	opened := &door{
-		url:    named.url,
-		served: make(chan struct{}),
-		server: &http.Server{
-			Handler:           handler,
-			TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
-			ReadHeaderTimeout: headerTimeout,
-			ErrorLog:          log.New(logWriter{logger}, "", 0),
-		},
+	server, err := newHTTPServer(handler, certificate, logger)
+	if err != nil {
+		return nil, err
 	}
+	opened := &door{url: named.url, served: make(chan struct{}), server: server}
 	go func() {
 		defer close(opened.served)
 		// The error is always that the server was closed, or that accepting failed for good; clients notice.
@@ -167,14 +159,4 @@ func (d *doors) close(ctx context.Context) {
 		}
 		<-open.served
 	}
-}
-
-// logWriter passes on what net/http has to say of connections, such as failed handshakes.
-type logWriter struct {
-	logger logr.Logger
-}
-
-func (w logWriter) Write(line []byte) (int, error) {
-	w.logger.V(1).Info("Connection failed", "reason", strings.TrimSpace(string(line)))
-	return len(line), nil
 }

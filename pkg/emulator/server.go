@@ -85,7 +85,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 		return err
 	}
 
-	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New()}
+	getter := restOptions{client: s.store, prefix: options.EtcdPrefix, scheme: scheme.New(), fresh: &freshness{}}
 	who := newDoorkeeper(options, getter)
 	served, err := registry.Storages(registry.Config{
 		Scheme: getter.scheme, RESTOptionsGetter: getter, Gates: options.Gates, Logs: options.Logs, Access: who.access,
@@ -104,7 +104,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 	admit, err := admission.New(admission.Config{
 		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
-		Authorizer: who.access.Authorizer, Last: s.configured.plugins(),
+		Authorizer: who.access.Authorizer, NamespaceRevision: getter.namespaceRevision, Last: s.configured.plugins(),
 	})
 	if err != nil {
 		return err

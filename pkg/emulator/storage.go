@@ -43,6 +43,7 @@ type restOptions struct {
 	client *kubernetes.Client
 	prefix string
 	scheme *scheme.Scheme
+	fresh  *freshness
 }
 
 var _ generic.RESTOptionsGetter = restOptions{}
@@ -108,6 +109,15 @@ func (o restOptions) hasDefinitions(ctx context.Context) (bool, error) {
 	return count > 0, nil
 }
 
+// namespaceRevision returns the revision at which a namespace was last written, 0 if there is none.
+func (o restOptions) namespaceRevision(ctx context.Context, name string) (int64, error) {
+	response, err := o.client.Kubernetes.Get(ctx, o.prefix+"/namespaces/"+name, kubernetes.GetOptions{})
+	if err != nil {
+		return 0, fmt.Errorf("reading the revision of namespace %s: %w", name, err)
+	}
+	return response.KV.GetModRevision(), nil
+}
+
 // store makes the storage of one resource. There is no watch cache in front of it: it would cost a dozen goroutines a
 // resource and a tenth of a second for each consistent read of one where nothing happens.
 func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePrefix string, _ func(runtime.Object) (string, error),
@@ -122,7 +132,7 @@ func (o restOptions) store(config *storagebackend.ConfigForResource, resourcePre
 	if config.GroupResource.Resource == "events" && config.GroupResource.Group == "" {
 		return bookmarked{store}, store.Close, nil // a kube-apiserver has no watch cache for them
 	}
-	return watchCacheLike{bookmarked{store}}, store.Close, nil
+	return watchCacheLike{bookmarked{store}, o.fresh}, store.Close, nil
 }
 
 // healthy tells whether the store answers.

@@ -30,6 +30,7 @@ func (b bookmarked) Watch(ctx context.Context, key string, options storage.ListO
 // watchCacheLike adds to a storage without a watch cache what else a client sees of one.
 type watchCacheLike struct {
 	bookmarked
+	fresh *freshness
 }
 
 var _ storage.Interface = watchCacheLike{}
@@ -49,6 +50,7 @@ func (w watchCacheLike) GetList(ctx context.Context, key string, options storage
 	if options.ResourceVersion == "0" && options.Predicate.Continue == "" {
 		options.Predicate.Limit = 0
 	}
+	w.fresh.wait(ctx, options)
 	return tryAgain(w.Interface.GetList(ctx, key, options, into))
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +15,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // workers is how many pods are looked after at once.
@@ -44,7 +45,7 @@ type Kubelet struct {
 	lost map[string]bool
 
 	// begun says that Run was called.
-	begun atomic.Bool
+	begun guard.Once
 }
 
 // task is a pod, or a node if there is no namespace, that is to be looked at.
@@ -119,8 +120,8 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	if k == nil || k.kube == nil {
 		return errors.New("starting kubelet: it was not made by New")
 	}
-	if !k.begun.CompareAndSwap(false, true) {
-		return errors.New("starting kubelet: it runs already or has run: make another one with New")
+	if err := k.begun.Enter("starting kubelet"); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,7 +16,7 @@ type Options struct {
 	// and then it serves every node that somebody else has made.
 	Nodes []Node
 	// Script says how long containers run and how they end. Annotations of the pod win over it. Default: [Fixed]{}, under
-	// which every container ends well at once. It is not asked where Runtime is [Processes].
+	// which every container ends well at once. There must be none where Runtime is [Processes].
 	Script Script
 	// Runtime is what containers run in. Default: they are played by the script. [Processes] runs their commands.
 	Runtime Runtime
@@ -65,6 +65,9 @@ func (o Options) Validate() error {
 	}
 	faults = append(faults, validateScript(check.Option("Script"), o.Script)...)
 	if o.Runtime.processes != nil {
+		if o.Script != nil {
+			faults = append(faults, field.Forbidden(check.Option("Script"), "is not asked where Options.Runtime runs commands: leave one of them out"))
+		}
 		faults = append(faults, check.NotNegative(check.Option("Runtime", "StopGrace"), o.Runtime.processes.StopGrace)...)
 	}
 	faults = append(faults, check.NotNegative(check.Option("LogLimit"), o.LogLimit)...)

@@ -42,6 +42,7 @@ func TestNewRefusesOptionsThatMakeNoSense(t *testing.T) {
 		"less than no log":           {Options{LogLimit: -1}, "Options.LogLimit", -1, "Options.LogLimit: Invalid value: -1: must not be negative"},
 		"a start before its time":    {Options{StartDelay: -1}, "Options.StartDelay", time.Duration(-1), `Options.StartDelay: Invalid value: "-1ns": must not be negative`},
 		"less than no grace":         {Options{Runtime: Processes(ProcessOptions{StopGrace: -1})}, "Options.Runtime.StopGrace", time.Duration(-1), "must not be negative"},
+		"a script for processes":     {Options{Script: Fixed{}, Runtime: Processes(ProcessOptions{})}, "Options.Script", "", "Options.Script: Forbidden: is not asked where Options.Runtime runs commands: leave one of them out"},
 		"a function that is not":     {Options{Script: ScriptFunc(nil)}, "Options.Script", "", "the ScriptFunc is nil"},
 		"a script that ends too bad": {Options{Script: Fixed{ExitCode: 300}}, "Options.Script.ExitCode", int32(300), "must be 0 to 255"},
 		"a script that ends early":   {Options{Script: Fixed{Duration: -1}}, "Options.Script.Duration", time.Duration(-1), "must not be negative"},
@@ -81,8 +82,9 @@ func TestNewTakesWhatMakesSense(t *testing.T) {
 			Name: "a.example", Labels: map[string]string{"example.com/zone": "b"}, Taints: []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoExecute}},
 			Capacity: corev1.ResourceList{"cpu": resource.MustParse("1500m"), "example.com/gpu": resource.MustParse("2")},
 		}},
-		Script: FailIndex(0, 255, 0, Fixed{ExitCode: 255}), Runtime: Processes(ProcessOptions{}), LeaseInterval: -1,
+		Script: FailIndex(0, 255, 0, Fixed{ExitCode: 255}), LeaseInterval: -1,
 	}.Validate())
+	require.NoError(t, Options{Runtime: Processes(ProcessOptions{})}.Validate())
 }
 
 func TestAContainerWhoseOutcomeCannotBeIsNotStarted(t *testing.T) {

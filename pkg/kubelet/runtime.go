@@ -42,7 +42,7 @@ type ProcessOptions struct {
 // terminationMessagePolicy is FallbackToLogsOnError and the process failed; no file at terminationMessagePath is read.
 //
 // Processes live by the real clock, whatever the clock of the kubelet, and cannot run in a testing/synctest bubble. The
-// [Script], and the annotations that say how containers fare, are not asked.
+// annotations that say how containers fare are not looked at, and a [Script] beside them is refused: see [Options.Validate].
 func Processes(options ProcessOptions) Runtime {
 	if options.StopGrace == 0 {
 		options.StopGrace = time.Second

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +21,7 @@ import (
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // ErrNotServed is returned by [Scheduler.Run] when the gate GenericWorkload is on and the API server does not serve
@@ -57,7 +57,7 @@ type Scheduler struct {
 	tokens chan struct{}
 
 	// begun says that Run was called.
-	begun atomic.Bool
+	begun guard.Once
 }
 
 // New makes a scheduler for the API server of cfg. It sends nothing before [Scheduler.Run]. Requests are not throttled
@@ -120,8 +120,8 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if s == nil || s.kube == nil {
 		return errors.New("starting scheduler: it was not made by New")
 	}
-	if !s.begun.CompareAndSwap(false, true) {
-		return errors.New("starting scheduler: it runs already or has run: make another one with New")
+	if err := s.begun.Enter("starting scheduler"); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

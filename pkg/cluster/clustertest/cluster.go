@@ -3,6 +3,9 @@ package clustertest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -77,8 +80,22 @@ func start(tb testing.TB, options cluster.Options, recorder *emulatortest.Record
 }
 
 // Go runs something beside the cluster, such as the controller that is tested, until its context ends, which is after the
-// test and its cleanup functions and before the cluster. An error before that fails the test, at the latest at its end.
-func (c *Cluster) Go(run func(ctx context.Context) error) { c.run(run) }
+// test and its cleanup functions and before the cluster. An error before that fails the test, at the latest at its end. An
+// end before that without an error does not: a test may have brought it about, as of a leader that another is to follow.
+// The test's log tells of it, because of a controller it is most likely a mistake.
+func (c *Cluster) Go(run func(ctx context.Context) error) {
+	where := "an unknown place"
+	if _, file, line, ok := runtime.Caller(1); ok {
+		where = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	}
+	c.run(func(ctx context.Context) error {
+		err := run(ctx)
+		if err == nil && ctx.Err() == nil {
+			c.t.Logf("what was given to Go at %s has ended, without an error, while the cluster still runs", where)
+		}
+		return err
+	})
+}
 
 // note keeps the error of something that ended by itself.
 func (c *Cluster) note(ctx context.Context, err error) {

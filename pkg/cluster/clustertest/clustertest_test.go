@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
@@ -173,12 +175,24 @@ var failures = map[string]struct {
 		},
 		"listening at .*: there can be no sockets in a testing/synctest bubble",
 	},
+	"a kubeconfig in a bubble": {
+		func(_ *testing.T, c *clustertest.Cluster) { c.Kubeconfig() },
+		"opening the cluster to other processes: listening at .*: there can be no sockets in a testing/synctest bubble",
+	},
 	"a controller that fails": {
 		func(_ *testing.T, c *clustertest.Cluster) {
 			c.Go(func(context.Context) error { return errors.New("out of luck") })
 			c.Settle()
 		},
 		"something that runs in the cluster has failed: out of luck",
+	},
+	"a controller that ends early, and so does nothing": {
+		func(t *testing.T, c *clustertest.Cluster) {
+			c.Go(func(context.Context) error { return nil })
+			createJob(t, c, wrappers.MakeJob("work", "default").ManagedBy("example.com/mine").Obj())
+			clustertest.UntilIs(c, time.Hour, c.Kube.BatchV1().Jobs("default"), "work", expect.JobActive(1))
+		},
+		`what was given to Go at clustertest_test.go:\d+ has ended, without an error, while the cluster still runs`,
 	},
 	"a controller that does not end": {
 		func(_ *testing.T, c *clustertest.Cluster) {
@@ -217,9 +231,12 @@ func leftBehind() { <-make(chan int) }
 // TestStart has a cluster in real time, for a process that connects to it.
 func TestStart(t *testing.T) {
 	c := clustertest.Start(t, cluster.Options{Nodes: 1})
-	_, err := c.Server().Listen(t.Context(), "127.0.0.1:0")
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
 	require.NoError(t, err)
-	createJob(t, c, newJob(0))
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	_, err = client.BatchV1().Jobs("default").Create(t.Context(), newJob(0), metav1.CreateOptions{})
+	require.NoError(t, err)
 	assert.True(t, batch.HasCondition(c.UntilFinished("work", time.Minute), "Complete"))
 }
 
@@ -247,6 +264,14 @@ func TestANodeIsLostAndFound(t *testing.T) {
 		assert.Equal(t, corev1.PodRunning, c.PodsOf("work")[0].Status.Phase, "nobody says that it has ended")
 		c.RestoreNode("node-1")
 		assert.EqualValues(t, 1, c.UntilFinished("work", time.Minute).Status.Succeeded)
+	})
+}
+
+// TestAnEndBeforeTheTestsIsNoFailure has something end that a test may well end itself.
+func TestAnEndBeforeTheTestsIsNoFailure(t *testing.T) {
+	clustertest.Run(t, cluster.Options{}, func(_ *testing.T, c *clustertest.Cluster) {
+		c.Go(func(context.Context) error { return nil })
+		c.Settle()
 	})
 }
 

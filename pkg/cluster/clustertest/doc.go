@@ -34,20 +34,22 @@
 // for a socket, a file or another process stops the clock for as long; one that is left at the end is a failure that
 // says where it is. The same goes for channels that were made outside the bubble: what a test shares with a script or a
 // handler it makes inside, or guards by a mutex. What polls waits for time even where nothing else does: a manager of
-// controller-runtime has its first Reconcile after [Cluster.Advance] by a second or so, not after [Cluster.Settle]. To
-// import this package takes away the second of the handlers that utilruntime.HandleError of apimachinery calls, if
-// nobody has changed them: it sleeps by the process's clock, which in a bubble means for ever.
+// controller-runtime has its first Reconcile after [Cluster.Advance] by a second or so, not after [Cluster.Settle]; what
+// else it needs, examples/crd-controller/virtual shows. To import this package takes away the second of the handlers that
+// utilruntime.HandleError of apimachinery calls, if nobody has changed them: it sleeps by the process's clock, which in a
+// bubble means for ever.
 //
 // # In real time
 //
 // [RunOnRealClock] runs the same function without a bubble, to see whether a controller depends on what virtual time
 // guarantees. Times are then as exact as the machine. [Start] starts a cluster for a test that cannot live in a bubble, such
-// as one with other processes.
+// as one with other processes, which find it by [Cluster.Kubeconfig].
 //
 // # When a test fails
 //
 // Its log has what the cluster's parts have logged, and the last requests to the server: who asked for what, and how it was
-// answered; see pkg/emulator/emulatortest. A test that waits for ever fails with the goroutines that wait.
+// answered; see pkg/emulator/emulatortest. It also says what of that which was given to [Cluster.Go] has ended early. A test
+// that waits for ever fails with the goroutines that wait.
 //
 // # What it does not do
 //

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -20,6 +19,7 @@ import (
 	"github.com/musterkube/muster/generated/clientset/versioned"
 	"github.com/musterkube/muster/pkg/batch"
 	"github.com/musterkube/muster/pkg/features"
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // ErrNotServed is returned by [Controller.Run] when the gate WorkloadWithJob is on and the API server does not serve
@@ -39,7 +39,7 @@ type Controller struct {
 	metrics    metrics
 
 	// running says that Run is under way.
-	running atomic.Bool
+	running guard.Exclusive
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
@@ -59,7 +59,7 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 		return nil, fmt.Errorf("making a job controller: %w", err)
 	}
 	c := newController(kube, scheduling, opts)
-	if c.metrics, err = newMetrics(opts.Metrics); err != nil {
+	if c.metrics, err = newMetrics(opts); err != nil {
 		return nil, fmt.Errorf("making a job controller: %w", err)
 	}
 	return c, nil
@@ -112,10 +112,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the job controller: it was not made by New")
 	}
-	if !c.running.CompareAndSwap(false, true) {
-		return errors.New("running the job controller: it runs already, and not twice at a time")
+	leave, err := c.running.Enter("running the job controller")
+	if err != nil {
+		return err
 	}
-	defer c.running.Store(false)
+	defer leave()
 	if err := c.checkServed(ctx); err != nil {
 		return err
 	}

@@ -6,8 +6,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/musterkube/muster/pkg/batch"
+	"github.com/musterkube/muster/pkg/internal/queuemetrics"
 )
 
 // Values of labels, as in Kubernetes.
@@ -35,6 +37,7 @@ type counters struct {
 	indexesFinished *prometheus.CounterVec
 	podsCreation    *prometheus.CounterVec
 	staleSkips      *prometheus.CounterVec
+	workQueues      *queuemetrics.Provider // nil if they are not asked for
 }
 
 var (
@@ -42,13 +45,16 @@ var (
 	_ prometheus.Collector = (*counters)(nil)
 )
 
-// newMetrics returns metrics that are in registry, or none without one. A registry that has such metrics is an error.
-func newMetrics(registry prometheus.Registerer) (metrics, error) {
-	if registry == nil {
+// newMetrics returns metrics that are in the registry, or none without one. A registry that has such metrics is an error.
+func newMetrics(opts Options) (metrics, error) {
+	if opts.Metrics == nil {
 		return noMetrics{}, nil
 	}
 	c := newCounters()
-	if err := registry.Register(c); err != nil {
+	if opts.QueueMetrics {
+		c.workQueues = queuemetrics.New(queueJobs, queueOrphans)
+	}
+	if err := opts.Metrics.Register(c); err != nil {
 		return nil, fmt.Errorf("registering metrics: a registry holds those of one job controller: %w", err)
 	}
 	return c, nil
@@ -77,10 +83,14 @@ func newCounters() *counters {
 }
 
 func (c *counters) collectors() []prometheus.Collector {
-	return []prometheus.Collector{
+	all := []prometheus.Collector{
 		c.syncDuration, c.syncs, c.jobsFinished, c.byExternal, c.podsFinished,
 		c.failuresHandled, c.podsTracked, c.indexesFinished, c.podsCreation, c.staleSkips,
 	}
+	if c.workQueues != nil {
+		all = append(all, c.workQueues)
+	}
+	return all
 }
 
 // Describe tells a registry what there is.
@@ -173,6 +183,13 @@ func (c *counters) finishedPodTracked(appeared bool) {
 
 func (c *counters) managedByOther(controller string) {
 	c.byExternal.WithLabelValues(controller).Inc()
+}
+
+func (c *counters) queues() workqueue.MetricsProvider {
+	if c.workQueues == nil {
+		return nil
+	}
+	return c.workQueues
 }
 
 // add adds n, which is negative if somebody else has taken from a status what was counted: a counter cannot go back.

@@ -269,6 +269,26 @@ func TestSyncsAreTimedInTheBucketsOfKubernetes(t *testing.T) {
 	})
 }
 
+func TestWorkQueuesAreCountedIfAskedFor(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		options, registry := measured()
+		options.QueueMetrics = true
+		w.run(options)
+		w.create(newJob("j", nil))
+		w.succeed(w.awaitActive(1)...)
+		pass(5 * time.Second)
+		require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP workqueue_depth Items that wait in the work queue.
+# TYPE workqueue_depth gauge
+workqueue_depth{name="job"} 0
+workqueue_depth{name="job_orphan_pod"} 0
+`), "workqueue_depth"))
+		assert.Positive(t, series(t, registry)["workqueue_adds_total{name=job}"])
+		assert.Positive(t, series(t, registry)["workqueue_queue_duration_seconds{name=job}"])
+	})
+}
+
 func TestEachControllerHasMetricsOfItsOwn(t *testing.T) {
 	w := newWorld(t)
 	options, registry := measured()

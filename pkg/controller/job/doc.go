@@ -61,7 +61,16 @@
 // stored, finished Jobs when their final condition is. Finished pods with the tracking finalizer are all there are, also
 // those of other controllers' Jobs. To an external controller the built-in one is another, and the Jobs of that count as
 // Jobs of an external controller. Nothing is registered with the process: each controller has a registry, or a label in
-// a common one (prometheus.WrapRegistererWith).
+// a common one (prometheus.WrapRegistererWith). With [Options].QueueMetrics there are those of the work queues too, with
+// the name of the queue, job or job_orphan_pod:
+//
+//	workqueue_adds_total                         name
+//	workqueue_depth                              name
+//	workqueue_longest_running_processor_seconds  name
+//	workqueue_queue_duration_seconds             name
+//	workqueue_retries_total                      name
+//	workqueue_unfinished_work_seconds            name
+//	workqueue_work_duration_seconds              name
 //
 // # What it does not do
 //

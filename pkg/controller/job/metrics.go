@@ -4,6 +4,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/client-go/util/workqueue"
 )
 
 // syncAction names what a sync did, as the label of the same name does in the metrics of Kubernetes.
@@ -34,6 +35,8 @@ type metrics interface {
 	finishedPodTracked(appeared bool)
 	// managedByOther is called for each Job that comes up and belongs to a controller of that name.
 	managedByOther(controller string)
+	// queues is told of the work queues. If it is nil, the provider of the process is.
+	queues() workqueue.MetricsProvider
 }
 
 // noMetrics counts nothing.
@@ -49,3 +52,4 @@ func (noMetrics) podsCreated(string, int, int)                          {}
 func (noMetrics) failureHandled(batchv1.PodFailurePolicyAction, int)    {}
 func (noMetrics) finishedPodTracked(bool)                               {}
 func (noMetrics) managedByOther(string)                                 {}
+func (noMetrics) queues() workqueue.MetricsProvider                     { return nil }

@@ -116,6 +116,11 @@ type Options struct {
 	// Metrics is the registry that New puts the controller's metrics into, where they stay. Two controllers cannot share
 	// one, unless a label tells them apart: see [prometheus.WrapRegistererWith]. The default has no metrics.
 	Metrics prometheus.Registerer
+
+	// QueueMetrics puts the metrics of the controller's work queues into Metrics as well: see the package's documentation. The
+	// registry, which has to be set, must not have workqueue_* of somebody else. The default leaves the queues to the provider
+	// of the process, if it has one (workqueue.SetProvider).
+	QueueMetrics bool
 }
 
 // GangFallback says what becomes of pods that cannot join the PodGroup they should.
@@ -206,6 +211,9 @@ func (o Options) validateChoices() field.ErrorList {
 	faults = append(faults, check.OneOf(check.Option("GangFallback"), o.GangFallback, GangFallbackHold, GangFallbackPlainPods)...)
 	if o.Parity && o.GangFallback != "" {
 		faults = append(faults, field.Invalid(check.Option("GangFallback"), o.GangFallback, "has no meaning with Parity: leave one of them out"))
+	}
+	if o.QueueMetrics && o.Metrics == nil {
+		faults = append(faults, field.Forbidden(check.Option("QueueMetrics"), "there is no registry for them: set Options.Metrics"))
 	}
 	faults = append(faults, check.OneOf(check.Option("IgnoredFailures"), o.IgnoredFailures, IgnoredFailuresBackoff, IgnoredFailuresNoBackoff)...)
 	return append(faults, check.Namespace(check.Option("Namespace"), o.Namespace)...)

@@ -37,6 +37,9 @@ func TestNewRefusesOptionsThatMakeNoSense(t *testing.T) {
 		wantValue any
 		want      string
 	}{
+		"metrics of queues for nobody": {
+			Options{QueueMetrics: true}, "Options.QueueMetrics", "", "Options.QueueMetrics: Forbidden: there is no registry for them: set Options.Metrics",
+		},
 		"negative workers":         {Options{Workers: -1}, "Options.Workers", -1, "Options.Workers: Invalid value: -1: must not be negative"},
 		"less than none uncounted": {Options{MaxUncounted: -2}, "Options.MaxUncounted", -2, "must not be negative"},
 		"less than no pods":        {Options{MaxPodsPerSync: -3}, "Options.MaxPodsPerSync", -3, "must not be negative"},

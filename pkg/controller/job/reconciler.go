@@ -70,8 +70,8 @@ func newReconciler(c *Controller) *reconciler {
 		limits:     c.opts.limits(),
 		memory:     newMemory(c.opts.Clock, c.opts.ExpectationTimeout),
 		events:     newEventWriter(c.kube.CoreV1(), c.opts.Clock),
-		queue:      newQueue[jobKey]("job", c.opts),
-		orphans:    newQueue[orphanKey]("job_orphan_pod", c.opts),
+		queue:      newQueue[jobKey](queueJobs, c),
+		orphans:    newQueue[orphanKey](queueOrphans, c),
 		stale:      workqueue.NewTypedItemExponentialFailureRateLimiter[jobKey](firstStaleRetry, lastStaleRetry),
 	}
 	r.kubeInformers = informers.NewSharedInformerFactoryWithOptions(c.kube, 0,
@@ -100,10 +100,16 @@ func newReconciler(c *Controller) *reconciler {
 	return r
 }
 
-func newQueue[K comparable](name string, opts Options) workqueue.TypedRateLimitingInterface[K] {
+// The names of the queues in metrics, as in Kubernetes.
+const (
+	queueJobs    = "job"
+	queueOrphans = "job_orphan_pod"
+)
+
+func newQueue[K comparable](name string, c *Controller) workqueue.TypedRateLimitingInterface[K] {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[K](opts.RetryBackoff, opts.MaxRetryBackoff),
-		workqueue.TypedRateLimitingQueueConfig[K]{Name: name, Clock: opts.Clock})
+		workqueue.NewTypedItemExponentialFailureRateLimiter[K](c.opts.RetryBackoff, c.opts.MaxRetryBackoff),
+		workqueue.TypedRateLimitingQueueConfig[K]{Name: name, MetricsProvider: c.metrics.queues(), Clock: c.opts.Clock})
 }
 
 // addIndexes cannot fail on an informer that is new and has not been started.

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -39,6 +40,8 @@ func (c *counting) add(what string, n int) {
 	defer c.mu.Unlock()
 	c.counts[what] += n
 }
+
+func (c *counting) queues() workqueue.MetricsProvider { return nil }
 
 func (c *counting) synced(_ *batchv1.Job, action syncAction, _ time.Duration, err error) {
 	if err != nil {

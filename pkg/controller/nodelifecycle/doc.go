@@ -20,5 +20,6 @@
 // without it the pod stays Terminating, until the kubelet is back or the Node is deleted; see pkg/controller/podgc.
 //
 // It writes no events, has no metrics, and does not reconcile the labels of nodes. It elects no leader: two of them do no
-// harm.
+// harm. The rights that it needs in a cluster with RBAC are in rbac.yaml beside this file, and in [RBAC]: list, watch and
+// patch nodes, list, watch and delete pods, patch the status of both, list and watch the Leases of nodes.
 package nodelifecycle

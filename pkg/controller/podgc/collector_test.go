@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/controller/podgc"
@@ -31,17 +32,23 @@ func inWorld(t *testing.T, options podgc.Options, test func(w *world)) {
 		server, err := emulator.Start(t.Context(), emulator.Options{})
 		require.NoError(t, err)
 		defer server.Stop()
-		kube, err := kubernetes.NewForConfig(server.Config())
-		require.NoError(t, err)
-		controller, err := podgc.New(server.Config(), options)
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- controller.Run(ctx) }()
-		test(&world{t, kube})
-		cancel()
-		require.NoError(t, <-ended)
+		runBeside(t, server, server.Config(), options, test)
 	})
+}
+
+// runBeside runs a collector with its own configuration beside a test that has an administrator's.
+func runBeside(t *testing.T, server *emulator.Server, config *rest.Config, options podgc.Options, test func(w *world)) {
+	t.Helper()
+	kube, err := kubernetes.NewForConfig(server.Config())
+	require.NoError(t, err)
+	controller, err := podgc.New(config, options)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- controller.Run(ctx) }()
+	test(&world{t, kube})
+	cancel()
+	require.NoError(t, <-ended)
 }
 
 func (w *world) pod(name, node string) {

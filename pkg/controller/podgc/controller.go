@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // userAgent names the controller to the API server.
@@ -20,7 +21,7 @@ type Controller struct {
 	kube kubernetes.Interface
 
 	// running says that Run is under way.
-	running atomic.Bool
+	running guard.Exclusive
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
@@ -74,10 +75,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the pod garbage collector: it was not made by New")
 	}
-	if !c.running.CompareAndSwap(false, true) {
-		return errors.New("running the pod garbage collector: it runs already, and not twice at a time")
+	leave, err := c.running.Enter("running the pod garbage collector")
+	if err != nil {
+		return err
 	}
-	defer c.running.Store(false)
+	defer leave()
 	newCollector(c).run(ctx)
 	return nil
 }

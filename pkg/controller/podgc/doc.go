@@ -14,5 +14,6 @@
 // that it counts as failed to its Job. All are deleted without a grace period: whether their containers still run,
 // nobody knows.
 //
-// It has no metrics and elects no leader: two of them do no harm.
+// It has no metrics and elects no leader: two of them do no harm. The rights that it needs in a cluster with RBAC are in
+// rbac.yaml beside this file, and in [RBAC]: get, list and watch nodes, list, watch and delete pods, and patch their status.
 package podgc

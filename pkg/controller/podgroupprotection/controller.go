@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/musterkube/muster/generated/clientset/versioned"
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // ErrNotServed is returned by [Controller.Run] when the API server does not serve PodGroups of v1alpha2: a cluster of
@@ -29,7 +29,7 @@ type Controller struct {
 	scheduling versioned.Interface
 
 	// running says that Run is under way.
-	running atomic.Bool
+	running guard.Exclusive
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
@@ -90,10 +90,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the podgroup protection controller: it was not made by New")
 	}
-	if !c.running.CompareAndSwap(false, true) {
-		return errors.New("running the podgroup protection controller: it runs already, and not twice at a time")
+	leave, err := c.running.Enter("running the podgroup protection controller")
+	if err != nil {
+		return err
 	}
-	defer c.running.Store(false)
+	defer leave()
 	if err := c.checkServed(ctx); err != nil {
 		return err
 	}

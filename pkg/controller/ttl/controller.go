@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/musterkube/muster/pkg/internal/guard"
 )
 
 // userAgent names the controller to the API server.
@@ -17,13 +17,12 @@ const userAgent = "muster-ttl-after-finished"
 
 // Controller deletes Jobs whose time to live is over. [New] makes one.
 type Controller struct {
-	opts Options
-	kube kubernetes.Interface
-	// deletionDuration is observed when a Job was deleted.
-	deletionDuration prometheus.Histogram
+	opts    Options
+	kube    kubernetes.Interface
+	metrics *metrics
 
 	// running says that Run is under way.
-	running atomic.Bool
+	running guard.Exclusive
 }
 
 // New returns a controller for the cluster of cfg, which may have a transport of its own, in memory for instance. It
@@ -51,11 +50,11 @@ func New(cfg *rest.Config, opts Options) (*Controller, error) {
 }
 
 func newController(kube kubernetes.Interface, opts Options) (*Controller, error) {
-	duration, err := newDeletionDuration(opts.Metrics)
+	metrics, err := newMetrics(opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Controller{opts: opts, kube: kube, deletionDuration: duration}, nil
+	return &Controller{opts: opts, kube: kube, metrics: metrics}, nil
 }
 
 func newClient(cfg *rest.Config) (kubernetes.Interface, error) {
@@ -89,10 +88,11 @@ func (c *Controller) Run(ctx context.Context) error {
 	if c == nil || c.kube == nil {
 		return errors.New("running the ttl controller: it was not made by New")
 	}
-	if !c.running.CompareAndSwap(false, true) {
-		return errors.New("running the ttl controller: it runs already, and not twice at a time")
+	leave, err := c.running.Enter("running the ttl controller")
+	if err != nil {
+		return err
 	}
-	defer c.running.Store(false)
+	defer leave()
 	newReconciler(c).run(ctx)
 	return nil
 }

@@ -1,6 +1,7 @@
 package ttl
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,22 @@ func TestDeletionsAreTimedFromTheEndOfTheTimeToLive(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, problems)
 	})
+}
+
+func TestTheWorkQueueIsCountedIfAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := prometheus.NewRegistry()
+		f := newFixture(t, Options{Metrics: registry, QueueMetrics: true}, makeJob("j").ttl(60).finished())
+		f.start(t)
+		after(2 * time.Minute)
+		require.False(t, f.exists(t, "j"))
+		require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP workqueue_adds_total Items that were added to the work queue.
+# TYPE workqueue_adds_total counter
+workqueue_adds_total{name="ttl_jobs_to_delete"} 2
+`), "workqueue_adds_total"), "once when it is seen, once when its time is over")
+	})
+	require.ErrorContains(t, Options{QueueMetrics: true}.Validate(), "Options.QueueMetrics: Forbidden: there is no registry for them: set Options.Metrics")
 }
 
 func TestARegistryHoldsTheMetricOfOneController(t *testing.T) {

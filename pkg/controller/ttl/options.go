@@ -2,6 +2,7 @@ package ttl
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/internal/check"
@@ -27,6 +28,11 @@ type Options struct {
 	// stays. Two controllers cannot share one, unless a label tells them apart: see [prometheus.WrapRegistererWith]. The
 	// default has no metrics.
 	Metrics prometheus.Registerer
+
+	// QueueMetrics puts the metrics workqueue_* of the controller's work queue, whose name is ttl_jobs_to_delete, into Metrics
+	// as well. The registry, which has to be set, must not have workqueue_* of somebody else. The default leaves the queue to
+	// the provider of the process, if it has one (workqueue.SetProvider).
+	QueueMetrics bool
 }
 
 // Validate returns an error that names every option which makes no sense, as [New] does; nil if all do. errors.As finds
@@ -34,6 +40,9 @@ type Options struct {
 // option, such as Options.Workers, whose BadValue is what was given, and whose Detail says what is wanted.
 func (o Options) Validate() error {
 	faults := check.NotNegative(check.Option("Workers"), o.Workers)
+	if o.QueueMetrics && o.Metrics == nil {
+		faults = append(faults, field.Forbidden(check.Option("QueueMetrics"), "there is no registry for them: set Options.Metrics"))
+	}
 	faults = append(faults, check.Namespace(check.Option("Namespace"), o.Namespace)...)
 	return check.Error(faults)
 }

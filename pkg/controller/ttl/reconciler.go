@@ -23,13 +23,16 @@ type reconciler struct {
 	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
 }
 
+// queueName is the name of the queue in metrics, as in Kubernetes.
+const queueName = "ttl_jobs_to_delete"
+
 func newReconciler(c *Controller) *reconciler {
 	r := &reconciler{
 		Controller: c,
 		jobs:       batchinformers.NewJobInformer(c.kube, c.opts.Namespace, 0, nil),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName](),
-			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "ttl_jobs_to_delete", Clock: c.opts.Clock}),
+			workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: queueName, MetricsProvider: c.metrics.provider(), Clock: c.opts.Clock}),
 	}
 	// Neither can fail on an informer that has not been started.
 	_ = r.jobs.SetTransform(trimJob)
@@ -151,7 +154,7 @@ func (r *reconciler) delete(ctx context.Context, job *batchv1.Job) error {
 	}
 	klog.FromContext(ctx).V(2).Info("Deleted Job", "job", klog.KObj(job))
 	if at, _, err := ExpireTime(job); err == nil {
-		r.deletionDuration.Observe(r.opts.Clock.Since(at).Seconds())
+		r.metrics.deletionDuration.Observe(r.opts.Clock.Since(at).Seconds())
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 		"an arrow between two controllers is reported": {
 			imports: map[string][]string{module + "/pkg/controller/ttl": {module + "/pkg/controller/job"}},
 			want: []string{"pkg/controller/ttl → pkg/controller/job: pkg/controller/* may import of this module only " +
-				"generated, pkg/internal/check, apis, pkg/features, pkg/runonce, pkg/core, pkg/batch, pkg/validation, pkg/builder"},
+				"generated, pkg/internal/check, pkg/internal/guard, apis, pkg/features, pkg/runonce, pkg/core, pkg/batch, pkg/validation, pkg/builder, pkg/internal/queuemetrics"},
 		},
 		"inside a unit imports are free": {
 			imports: map[string][]string{

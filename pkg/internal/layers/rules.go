@@ -31,7 +31,7 @@ var (
 	pure = []string{
 		"apis", "pkg/features", "pkg/runonce", "pkg/core", "pkg/batch", "pkg/validation", "pkg/builder",
 	}
-	upToFloor2 = append([]string{"generated", "pkg/internal/check"}, pure...)
+	upToFloor2 = append([]string{"generated", "pkg/internal/check", "pkg/internal/guard"}, pure...)
 	floor3     = []string{"pkg/controller/*", "pkg/dispatch", "pkg/kubelet", "pkg/scheduler"}
 	floor4     = []string{"pkg/emulator", "pkg/faults"}
 	// clients is what a program links that speaks to a cluster.
@@ -52,7 +52,9 @@ func Rules() []Rule {
 		{Floor: 1, Unit: "pkg/features"},
 		{Floor: 1, Unit: "pkg/runonce"},
 		{Floor: 1, Unit: "pkg/internal/check"},
+		{Floor: 1, Unit: "pkg/internal/guard"},
 		{Floor: 1, Unit: "pkg/internal/metadata"},
+		{Floor: 1, Unit: "pkg/internal/queuemetrics"},
 
 		{Floor: 2, Unit: "pkg/core", May: []string{"pkg/features", "pkg/internal/metadata"}},
 		{Floor: 2, Unit: "pkg/batch", May: []string{"pkg/core", "pkg/features"}},
@@ -60,7 +62,7 @@ func Rules() []Rule {
 		{Floor: 2, Unit: "pkg/builder", May: []string{"apis", "pkg/batch"}},
 		{Floor: 2, Unit: "pkg/testing/wrappers", May: []string{"apis", "pkg/builder"}},
 
-		{Floor: 3, Unit: "pkg/controller/*", May: upToFloor2},
+		{Floor: 3, Unit: "pkg/controller/*", May: join(upToFloor2, []string{"pkg/internal/queuemetrics"})},
 		{Floor: 3, Unit: "pkg/dispatch", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/kubelet", May: upToFloor2},
 		{Floor: 3, Unit: "pkg/scheduler", May: upToFloor2},

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,9 @@ type Config struct {
 	Storages map[schema.GroupVersion]map[string]rest.Storage
 	// Authorizer says who may approve and sign certificates. Default: nobody may.
 	Authorizer authorizer.Authorizer
+	// NamespaceRevision returns the revision at which a namespace was last written, 0 if there is none. It spares
+	// NamespaceLifecycle decoding what it has seen before. Default: it decodes each time.
+	NamespaceRevision func(ctx context.Context, name string) (int64, error)
 	// Disabled names plugins to leave out. Default: none.
 	Disabled []string
 	// TolerationSeconds is for DefaultTolerationSeconds. Default: [DefaultToleration].
@@ -99,7 +103,7 @@ func New(c Config) (admission.Interface, error) {
 func plugins(c Config) []Plugin {
 	read, may := reader{c.Storages}, resource.Access{Authorizer: c.Authorizer}.Complete().Authorizer
 	return []Plugin{
-		{NamespaceLifecycle, newNamespaceLifecycle(read)},
+		{NamespaceLifecycle, newNamespaceLifecycle(&phases{read: read, revision: c.NamespaceRevision})},
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
 		{DefaultTolerationSeconds, newTolerationSeconds(c.TolerationSeconds)},

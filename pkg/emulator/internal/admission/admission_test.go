@@ -1,6 +1,8 @@
 package admission_test
 
 import (
+	"context"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,11 +14,13 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	k8sadmission "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/registry/rest"
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/pkg/emulator/internal/admission"
@@ -123,6 +127,62 @@ func TestNamespaceLifecycle(t *testing.T) {
 		}
 		assert.EqualError(t, err, `namespaces "`+name+`" is forbidden: this namespace may not be deleted`)
 	}
+}
+
+// counting counts the reads of a storage.
+type counting struct {
+	rest.Storage
+	reads int
+}
+
+// Get implements rest.Getter.
+func (c *counting) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	c.reads++
+	return c.Storage.(rest.Getter).Get(ctx, name, options)
+}
+
+// TestNamespacesAreReadAgainWhenWritten has the plugin know when a namespace was last written.
+func TestNamespacesAreReadAgainWhenWritten(t *testing.T) {
+	c := newCluster(t, features.Gates{})
+	namespaces := c.storages.Client(t, namespacesResource, "")
+	c.has(namespacesResource, "", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
+	counted := &counting{Storage: c.storages[namespacesResource.GroupVersion()]["namespaces"]}
+	revision := func(_ context.Context, name string) (int64, error) {
+		stored, err := namespaces.Get(name)
+		if apierrors.IsNotFound(err) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		object, err := meta.Accessor(stored)
+		require.NoError(t, err)
+		return strconv.ParseInt(object.GetResourceVersion(), 10, 64)
+	}
+	var err error
+	c.chain, err = admission.New(admission.Config{
+		Storages:          map[schema.GroupVersion]map[string]rest.Storage{corev1.SchemeGroupVersion: {"namespaces": counted}},
+		NamespaceRevision: revision,
+	})
+	require.NoError(t, err)
+	r := create(corev1.SchemeGroupVersion.WithResource("configmaps"), "ConfigMap", &corev1.ConfigMap{})
+	r.namespace = "n"
+
+	require.NoError(t, c.admit(r))
+	require.NoError(t, c.admit(r))
+	assert.Equal(t, 1, counted.reads)
+
+	_, _, err = namespaces.Delete("n", &metav1.DeleteOptions{})
+	require.NoError(t, err)
+	for range 2 {
+		assert.True(t, apierrors.HasStatusCause(c.admit(r), corev1.NamespaceTerminatingCause))
+	}
+	assert.Equal(t, 2, counted.reads)
+
+	r.namespace = "absent"
+	assert.True(t, apierrors.IsNotFound(c.admit(r)))
+	c.has(namespacesResource, "", &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "absent"}})
+	assert.NoError(t, c.admit(r))
 }
 
 func TestTaintNodesByCondition(t *testing.T) {

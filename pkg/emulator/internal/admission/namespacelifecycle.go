@@ -19,13 +19,13 @@ var immortal = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.
 
 type namespaceLifecycle struct {
 	*admission.Handler
-	read reader
+	phases *phases
 }
 
 var _ admission.MutationInterface = namespaceLifecycle{}
 
-func newNamespaceLifecycle(read reader) namespaceLifecycle {
-	return namespaceLifecycle{admission.NewHandler(admission.Create, admission.Delete), read}
+func newNamespaceLifecycle(of *phases) namespaceLifecycle {
+	return namespaceLifecycle{admission.NewHandler(admission.Create, admission.Delete), of}
 }
 
 // Admit implements admission.MutationInterface. It changes nothing, but must come before the plugins that do.
@@ -40,17 +40,16 @@ func (p namespaceLifecycle) Admit(ctx context.Context, a admission.Attributes, _
 	if isNamespace || a.GetNamespace() == "" {
 		return nil
 	}
-	obj, err := p.read.get(ctx, namespaces, "", a.GetNamespace())
+	going, err := p.phases.terminating(ctx, a.GetNamespace())
 	switch {
 	case apierrors.IsNotFound(err):
 		return err
 	case err != nil:
 		return apierrors.NewInternalError(err)
+	case going:
+		return terminating(a)
 	}
-	if obj.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
-		return nil
-	}
-	return terminating(a)
+	return nil
 }
 
 // terminating refuses an object because its namespace is going. Controllers tell this refusal from others by its cause.

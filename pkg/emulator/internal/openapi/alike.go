@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -56,8 +57,8 @@ func (m alikeFields) Zip(other value.Map, order value.MapTraverseOrder, visit fu
 	return m.ZipUsing(value.HeapAllocator, other, order, visit)
 }
 
-// ZipUsing implements value.Map. With the fields of another such value of the same type, it visits those that differ.
-// Only comparisons come here with two of them: what is merged into an object has no Go type.
+// ZipUsing implements value.Map. With the fields of another such value of the same type, it visits those that differ, in
+// the order of their names. Only comparisons come here with two of them: what is merged into an object has no Go type.
 func (m alikeFields) ZipUsing(a value.Allocator, other value.Map, order value.MapTraverseOrder,
 	visit func(key string, left, right value.Value) bool,
 ) bool {
@@ -65,42 +66,82 @@ func (m alikeFields) ZipUsing(a value.Allocator, other value.Map, order value.Ma
 	if !ok || m.of.Type() != with.of.Type() {
 		return m.Map.ZipUsing(a, other, order, visit)
 	}
-	parts := partsOf(m.of.Type())
-	return m.Map.ZipUsing(a, with.Map, order, func(key string, left, right value.Value) bool {
-		at, found := parts[key]
-		if !found || left == nil || right == nil {
-			return visit(key, left, right)
+	for _, p := range partsOf(m.of.Type()) {
+		ours, theirs := m.of.FieldByIndex(p.index), with.of.FieldByIndex(p.index)
+		if !same(ours, theirs) && !m.visit(a, p.name, with, ours, theirs, visit) {
+			return false
 		}
-		ours, theirs := m.of.Field(at).Addr(), with.of.Field(at).Addr()
-		if reflect.DeepEqual(ours.Interface(), theirs.Interface()) {
-			return true
+	}
+	return true
+}
+
+// visit visits a field that differs from that of another struct of the type, unless both leave it out. With an empty one,
+// as everything has on a create, nothing is alike.
+func (m alikeFields) visit(a value.Allocator, name string, with alikeFields, ours, theirs reflect.Value,
+	visit func(key string, left, right value.Value) bool,
+) bool {
+	left, present := m.GetUsing(a, name)
+	right, presentThere := with.GetUsing(a, name)
+	if present {
+		defer a.Free(left)
+	}
+	if presentThere {
+		defer a.Free(right)
+	}
+	switch {
+	case !present && !presentThere:
+		return true
+	case present && presentThere && m.level < levels && ours.Kind() == reflect.Struct && !ours.IsZero() && !theirs.IsZero():
+		return visit(name, alike{left, ours, m.level + 1}, alike{right, theirs, m.level + 1})
+	}
+	return visit(name, left, right)
+}
+
+// same tells whether two values of a type are the same, the quickest way.
+func same(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.String:
+		return a.String() == b.String()
+	case reflect.Bool:
+		return a.Bool() == b.Bool()
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return a.Int() == b.Int()
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
 		}
-		if m.level < levels && ours.Elem().Kind() == reflect.Struct {
-			left, right = alike{left, ours.Elem(), m.level + 1}, alike{right, theirs.Elem(), m.level + 1}
-		}
-		return visit(key, left, right)
-	})
+	}
+	return reflect.DeepEqual(a.Addr().Interface(), b.Addr().Interface())
+}
+
+// part is a field of a struct.
+type part struct {
+	name  string // in JSON
+	index []int  // of it, below that of the structs it is inlined from
 }
 
 // knownParts holds what partsOf has found out of types, which do not change.
 var knownParts sync.Map
 
-// partsOf returns the index of each field of a struct by its name in JSON, but for those that are inlined and those of
-// few bytes, with which a comparison is as quick.
-func partsOf(of reflect.Type) map[string]int {
+// partsOf returns the fields of a struct, by name, with those of structs that are inlined.
+func partsOf(of reflect.Type) []part {
 	if known, found := knownParts.Load(of); found {
-		return known.(map[string]int)
+		return known.([]part)
 	}
-	parts := map[string]int{}
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		switch of.Field(i).Type.Kind() {
-		case reflect.Struct, reflect.Slice, reflect.Map, reflect.Pointer:
-			if name != "" && name != "-" {
-				parts[name] = i
+	var parts []part
+	for field := range of.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name != "":
+			parts = append(parts, part{name, field.Index})
+		case field.Type.Kind() == reflect.Struct && (options == "inline" || field.Anonymous):
+			for _, inner := range partsOf(field.Type) {
+				parts = append(parts, part{inner.name, slices.Concat(field.Index, inner.index)})
 			}
 		}
 	}
+	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.name, b.name) })
 	knownParts.Store(of, parts)
 	return parts
 }

@@ -6,6 +6,5 @@
 //     Go types, which have the fields.
 //
 // [Handler] goes in front of the library's handlers and remembers what was sent. [Follow] goes between them and a store,
-// where a patch is applied to the object. [Simplified] spares the library work on JSON merge patches. Nothing here applies
-// patches.
+// where a patch is applied to the object. [Shortcuts] spare the library work. Nothing here applies patches.
 package patches

@@ -22,6 +22,8 @@ type patch struct {
 	body []byte
 	// validation is how the client would like unknown fields to be treated.
 	validation string
+	// content is the object to be applied, if the body is plain JSON. It is not to be changed.
+	content map[string]any
 	// broken is true for a body that the library would refuse at the door. It has been given one that changes nothing.
 	broken bool
 }
@@ -85,7 +87,10 @@ func remember(r *http.Request, limit int64) *http.Request {
 		return r
 	}
 	p.body = body
-	if !passes(p.kind, body) {
+	if p.kind == types.ApplyYAMLPatchType {
+		p.content = plainObject(body)
+	}
+	if p.content == nil && !passes(p.kind, body) {
 		p.broken, body = true, substitute
 	} else if p.kind == types.StrategicMergePatchType {
 		if lean := withoutNewerFields(resourceOf(r), body); lean != nil {

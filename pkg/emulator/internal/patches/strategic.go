@@ -4,44 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apiserver/pkg/endpoints/request"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/scheme"
 )
-
-// Simplified returns handler, which is behind [Handler], with each JSON merge patch that means the same as a strategic
-// merge patch passed on as one. The library writes the object as JSON, merges, and reads it again for the former, and
-// works on fields for the latter. Those are most patches that controllers send: of labels, of
-// numbers, of a status.
-//
-// kind returns an empty object of the kind that a request is about, nil where strategic merge patches are unknown.
-func Simplified(handler http.Handler, kind func(*request.RequestInfo) runtime.Object) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := patchFrom(r.Context())
-		if p == nil || p.broken || p.kind != types.MergePatchType {
-			handler.ServeHTTP(w, r)
-			return
-		}
-		info, found := request.RequestInfoFrom(r.Context())
-		if found {
-			if obj := kind(info); obj != nil && isStrategic(p.body, obj) {
-				strategic := *r
-				strategic.Header = r.Header.Clone()
-				strategic.Header.Set("Content-Type", string(types.StrategicMergePatchType))
-				r = &strategic
-			}
-		}
-		handler.ServeHTTP(w, r)
-	})
-}
 
 // isStrategic reports whether a JSON merge patch of objects like obj, which is empty and is filled in, does the same as
 // a strategic merge patch. It does if the patch is without fault, which the two would put differently, and changes
@@ -97,8 +69,9 @@ func mergesAlike(value any, of reflect.Type) bool {
 
 // fieldsMergeAlike is mergesAlike for an object.
 func fieldsMergeAlike(content map[string]any, of reflect.Type) bool {
+	fields := fieldsOf(of)
 	for name, value := range content {
-		field, found := fieldNamed(name, of)
+		field, found := fields[name]
 		if !found || field.Tag.Get("patchStrategy") != "" || !mergesAlike(value, field.Type) {
 			return false
 		}
@@ -106,20 +79,26 @@ func fieldsMergeAlike(content map[string]any, of reflect.Type) bool {
 	return true
 }
 
-// fieldNamed returns the field of a struct that has a name in JSON.
-func fieldNamed(name string, of reflect.Type) (reflect.StructField, bool) {
+// knownFields holds what fieldsOf has found out of types, which do not change.
+var knownFields sync.Map
+
+// fieldsOf returns the fields of a struct by their names in JSON, with those of inlined structs.
+func fieldsOf(of reflect.Type) map[string]reflect.StructField {
+	if known, found := knownFields.Load(of); found {
+		return known.(map[string]reflect.StructField)
+	}
+	fields := map[string]reflect.StructField{}
 	for field := range of.Fields() {
-		tagged, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if tagged == name {
-			return field, true
-		}
-		if tagged == "" && field.Anonymous && field.Type.Kind() == reflect.Struct {
-			if inner, found := fieldNamed(name, field.Type); found {
-				return inner, true
-			}
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name != "":
+			fields[name] = field
+		case field.Anonymous && field.Type.Kind() == reflect.Struct:
+			maps.Copy(fields, fieldsOf(field.Type))
 		}
 	}
-	return reflect.StructField{}, false
+	knownFields.Store(of, fields)
+	return fields
 }
 
 // hasNested reports whether a map has values other than scalars: of those in maps, strategic merge patches know nothing.

@@ -167,7 +167,7 @@ func TestOnlyTheLibraryHearsOfAnotherKindOfPatch(t *testing.T) {
 			var got string
 			last := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Content-Type") })
 			sent := newPatch(tc.kind, tc.resource, tc.body)
-			Handler(Simplified(last, pods), limit).ServeHTTP(httptest.NewRecorder(), sent)
+			Handler(NewShortcuts(pods).Handler(last), limit).ServeHTTP(httptest.NewRecorder(), sent)
 			assert.Equal(t, tc.want, got)
 			assert.Equal(t, tc.kind, sent.Header.Get("Content-Type"), "what was sent is left as it is")
 		})

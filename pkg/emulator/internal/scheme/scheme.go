@@ -50,7 +50,7 @@ func build() *Scheme {
 	return &Scheme{
 		Scheme:         s,
 		Codecs:         codecs,
-		Serializer:     newRequestSerializer(codecs),
+		Serializer:     newRequestSerializer(codecs, s),
 		ParameterCodec: runtime.NewParameterCodec(s),
 		protobuf:       protobuf.NewSerializer(s, s),
 	}

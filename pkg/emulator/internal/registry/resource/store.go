@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/patches"
+	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 // MainStrategy is what a kind's strategy for its main resource must be able to do.
@@ -90,6 +91,7 @@ func New(d Definition, getter generic.RESTOptionsGetter) (*REST, error) {
 // Update implements rest.Updater.
 func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, create bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	stack.Reserve() // an update runs in a goroutine of its own, which begins about here
 	return r.Store.Update(ctx, name, patches.Follow(ctx, info), createValidation, updateValidation, create, options)
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/patches"
+	"github.com/musterkube/muster/pkg/emulator/internal/stack"
 )
 
 // UpdateStrategy is what a subresource's strategy must be able to do.
@@ -52,6 +53,7 @@ func (s *Subresource) Get(ctx context.Context, name string, options *metav1.GetO
 // Update implements rest.Updater. It never creates, whatever the request says.
 func (s *Subresource) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc,
 	updateValidation rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	stack.Reserve() // as for the main resource
 	return s.store.Update(ctx, name, patches.Follow(ctx, info), createValidation, updateValidation, false, options)
 }
 
