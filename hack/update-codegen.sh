@@ -25,7 +25,7 @@ header=(--go-header-file "${repository}/hack/boilerplate.go.txt")
 # Packages with definitions that generated/openapi holds beside those of this module's API. Of scheduling/v1alpha3, which
 # 1.36 does not serve, the field spec.scheduling of Jobs refers to some types.
 kubernetes=(
-  k8s.io/api/{admissionregistration,apps,authentication,authorization,autoscaling,batch,coordination,core,discovery}/v1
+  k8s.io/api/{admissionregistration,apps,authentication,authorization,autoscaling,batch,certificates,coordination,core,discovery}/v1
   k8s.io/api/{events,networking,node,policy,rbac,resource,scheduling,storage}/v1
   k8s.io/api/autoscaling/v2 k8s.io/api/scheduling/v1alpha3
   k8s.io/apimachinery/pkg/{api/resource,apis/meta/v1,runtime,util/intstr,version}

@@ -104,6 +104,7 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		secrets         = client.CoreV1().Secrets(ns)
 		serviceAccounts = client.CoreV1().ServiceAccounts(ns)
 		jobs            = client.BatchV1().Jobs(ns)
+		requests        = client.CertificatesV1().CertificateSigningRequests()
 		leases          = client.CoordinationV1().Leases(ns)
 		events          = client.EventsV1().Events(ns)
 		roles           = client.RbacV1().Roles(ns)
@@ -124,6 +125,7 @@ func kindTests(t *testing.T, config *rest.Config) map[string]func(*testing.T) {
 		"secrets.v1":         both(crud(secrets, &corev1.Secret{ObjectMeta: objectMeta(name)}), gone(secrets, name)),
 		"serviceaccounts.v1": both(crud(serviceAccounts, &corev1.ServiceAccount{ObjectMeta: objectMeta(name)}), gone(serviceAccounts, name)),
 		"jobs.batch/v1":      both(crud(jobs, makeJob(name)), gone(jobs, name)),
+		"certificatesigningrequests.certificates.k8s.io/v1": both(crud(requests, makeSigningRequest(t, name)), gone(requests, name)),
 		"leases.coordination.k8s.io/v1": both(crud(leases, &coordinationv1.Lease{ObjectMeta: objectMeta(name)}),
 			gone(leases, name)),
 		"events.events.k8s.io/v1": both(crud(events, &eventsv1.Event{

@@ -16,7 +16,8 @@
 //
 // Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding, ephemeral containers, eviction, which heeds
 // PodDisruptionBudgets, and, if [Options].Logs has them, logs), Secrets and ServiceAccounts with their tokens. Jobs of
-// batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the roles and bindings of rbac.authorization.k8s.io, the
+// batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the
+// CertificateSigningRequests of certificates.k8s.io (which nobody signs), the roles and bindings of rbac.authorization.k8s.io, the
 // reviews of authentication.k8s.io and authorization.k8s.io, and the Workloads and PodGroups of scheduling.k8s.io/v1alpha2.
 // For these: the defaults, validation, table columns and error texts of 1.36, fields of newer versions being unknown; and
 // the admission plugins that Kubernetes has on for them ([Options].DisabledAdmission).
@@ -32,7 +33,8 @@
 // JSON, YAML and protobuf; the four kinds of patches, server-side apply with managed fields among them; dry run, field
 // validation, tables, partial metadata, lists in pages, field and label selectors; watches with bookmarks, from any
 // resource version that is remembered, and watch lists; discovery in both forms, OpenAPI 2 and 3, /version and the health
-// endpoints; impersonation. A new server has the four system namespaces and the two system priority classes.
+// endpoints; impersonation. A new server has the four system namespaces, the two system priority classes, and
+// the Service kubernetes in namespace default, with the address 10.96.0.1 and the target port 6443 wherever it listens.
 //
 // Custom resources, by k8s.io/apiextensions-apiserver: CustomResourceDefinitions that a client creates, or that
 // [Options].CRDs and [Options].CRDPaths name, with structural schemas, defaults, CEL rules, several versions and their
@@ -91,7 +93,7 @@
 //     fairness.
 //   - Of the kinds that are only stored: admission (LimitRanger, ResourceQuota, the plugins for storage and ingress classes and
 //     for protecting volumes in use), the checks of volume sources, of CEL expressions and of metrics, the second address
-//     family of Services, the Service and Endpoints named kubernetes, services/proxy, pods/resize, and autoscaling/v1 but for
+//     family of Services, the Endpoints and the EndpointSlice named kubernetes, services/proxy, pods/resize, and autoscaling/v1 but for
 //     Scales. Where a message shows part of an object, its fields have the names of the API rather than those of the Go types
 //     within Kubernetes.
 //   - Custom resources in groups that the server has kinds of its own in. A kube-apiserver does not serve them either.

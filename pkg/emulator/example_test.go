@@ -153,5 +153,5 @@ func ExampleOptions_restore() {
 	}
 	defer second.Stop()
 	fmt.Println(snapshot.Len(), "objects")
-	// Output: 6 objects
+	// Output: 7 objects
 }

@@ -44,9 +44,9 @@ type Options struct {
 	ListenBeyondLoopback bool
 
 	// DisabledAdmission names admission plugins to leave out, as --disable-admission-plugins of a kube-apiserver does:
-	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, PodGroupProtection,
-	// PodTopologyLabels, PodGroupWorkloadExists, JobValidation, MutatingAdmissionPolicy,
-	// MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook. The default is none.
+	// NamespaceLifecycle, TaintNodesByCondition, Priority, DefaultTolerationSeconds, RuntimeClass, CertificateApproval,
+	// CertificateSigning, CertificateSubjectRestriction, PodGroupProtection, PodTopologyLabels, PodGroupWorkloadExists,
+	// JobValidation, MutatingAdmissionPolicy, MutatingAdmissionWebhook, ValidatingAdmissionPolicy, ValidatingAdmissionWebhook. The default is none.
 	DisabledAdmission []string
 
 	// TolerationSeconds is for how long pods that do not say otherwise stay on a node that is not ready or not reachable, as

@@ -68,7 +68,7 @@ func TestStartNamesAllThatMakesNoSense(t *testing.T) {
 		`Options.Tokens: Invalid value: "ann": a group has no name`,
 		`Options.Tokens: Invalid value: "ann": the token must not contain white space`,
 		`Options.DisabledAdmission[0]: Unsupported value: "Foo": supported values: "NamespaceLifecycle", "TaintNodesByCondition", "Priority", ` +
-			`"DefaultTolerationSeconds", "RuntimeClass", "PodGroupProtection", "PodTopologyLabels", "PodGroupWorkloadExists", "JobValidation", ` +
+			`"DefaultTolerationSeconds", "RuntimeClass", "CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "PodGroupProtection", "PodTopologyLabels", "PodGroupWorkloadExists", "JobValidation", ` +
 			`"MutatingAdmissionPolicy", "MutatingAdmissionWebhook", "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"`,
 		"Options.TolerationSeconds: Invalid value: -2: must not be negative",
 		`Options.DisabledControllers[0]: Unsupported value: "gc": supported values: "garbage-collector", "namespace", "clusterrole-aggregation"`,
@@ -80,7 +80,8 @@ func TestStartNamesAllThatMakesNoSense(t *testing.T) {
 // The list of what can be left out is what is there.
 func TestEveryAdmissionPluginCanBeLeftOut(t *testing.T) {
 	all := []string{
-		"NamespaceLifecycle", "TaintNodesByCondition", "Priority", "DefaultTolerationSeconds", "RuntimeClass", "PodGroupProtection",
+		"NamespaceLifecycle", "TaintNodesByCondition", "Priority", "DefaultTolerationSeconds", "RuntimeClass", "CertificateApproval",
+		"CertificateSigning", "CertificateSubjectRestriction", "PodGroupProtection",
 		"PodTopologyLabels", "PodGroupWorkloadExists", "JobValidation", "MutatingAdmissionPolicy", "MutatingAdmissionWebhook",
 		"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook",
 	}

@@ -104,7 +104,7 @@ func (s *Server) start(ctx context.Context, options Options) error {
 	}
 	admit, err := admission.New(admission.Config{
 		Gates: options.Gates, Storages: served, Disabled: options.DisabledAdmission, TolerationSeconds: options.TolerationSeconds,
-		NamespaceRevision: getter.namespaceRevision, Last: s.configured.plugins(),
+		Authorizer: who.access.Authorizer, NamespaceRevision: getter.namespaceRevision, Last: s.configured.plugins(),
 	})
 	if err != nil {
 		return err

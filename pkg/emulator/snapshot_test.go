@@ -72,8 +72,8 @@ func TestRestoreSetsTheServerBack(t *testing.T) {
 	same := createConfigMap(t, client, makeConfigMap("same"))
 	gone := createConfigMap(t, client, makeConfigMap("gone"))
 	snapshot := takeSnapshot(t, server)
-	// Four namespaces and two priority classes are there from the start.
-	assert.Equal(t, 9, snapshot.Len())
+	// Four namespaces, two priority classes and a service are there from the start.
+	assert.Equal(t, 10, snapshot.Len())
 	_, version := contentOf(t, client)
 	assert.Equal(t, strconv.FormatInt(version, 10), snapshot.ResourceVersion())
 	page, err := client.CoreV1().ConfigMaps("default").List(t.Context(), metav1.ListOptions{Limit: 1})

@@ -8,8 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/resource"
 	"github.com/musterkube/muster/pkg/features"
 )
 
@@ -27,6 +29,13 @@ const (
 	// RuntimeClass gives pods the overhead, the node selector and the tolerations of the runtime class that they name, and
 	// refuses those that name one that is not there.
 	RuntimeClass = "RuntimeClass"
+	// CertificateApproval refuses the approval and the denial of certificate signing requests by those who may not for
+	// the signer.
+	CertificateApproval = "CertificateApproval"
+	// CertificateSigning refuses certificates, and what else is in the status, from those who may not sign for the signer.
+	CertificateSigning = "CertificateSigning"
+	// CertificateSubjectRestriction refuses requests for client certificates of the group system:masters.
+	CertificateSubjectRestriction = "CertificateSubjectRestriction"
 	// PodGroupProtection gives new pod groups the finalizer that keeps them while pods use them.
 	PodGroupProtection = "PodGroupProtection"
 	// PodTopologyLabels copies zone and region of a node to the pods that are bound to it.
@@ -52,6 +61,8 @@ type Config struct {
 	Gates features.Gates
 	// Storages of the served resources, by version and name. Required: plugins look up what objects refer to.
 	Storages map[schema.GroupVersion]map[string]rest.Storage
+	// Authorizer says who may approve and sign certificates. Default: nobody may.
+	Authorizer authorizer.Authorizer
 	// NamespaceRevision returns the revision at which a namespace was last written, 0 if there is none. It spares
 	// NamespaceLifecycle decoding what it has seen before. Default: it decodes each time.
 	NamespaceRevision func(ctx context.Context, name string) (int64, error)
@@ -90,13 +101,16 @@ func New(c Config) (admission.Interface, error) {
 
 // plugins returns the package's own plugins.
 func plugins(c Config) []Plugin {
-	read := reader{c.Storages}
+	read, may := reader{c.Storages}, resource.Access{Authorizer: c.Authorizer}.Complete().Authorizer
 	return []Plugin{
 		{NamespaceLifecycle, newNamespaceLifecycle(&phases{read: read, revision: c.NamespaceRevision})},
 		{TaintNodesByCondition, newTaintNodes()},
 		{Priority, newPriority(read, c.Gates)},
 		{DefaultTolerationSeconds, newTolerationSeconds(c.TolerationSeconds)},
 		{RuntimeClass, newRuntimeClass(read)},
+		{CertificateApproval, newCertificateApproval(may)},
+		{CertificateSigning, newCertificateSigning(may)},
+		{CertificateSubjectRestriction, newCertificateSubject()},
 		{PodGroupProtection, newPodGroupProtection(c.Gates)},
 		{PodTopologyLabels, newTopologyLabels(read)},
 		{PodGroupWorkloadExists, newWorkloadExists(read, c.Gates)},

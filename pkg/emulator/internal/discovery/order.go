@@ -17,6 +17,7 @@ var groupPriorities = map[string]int{
 	"authorization.k8s.io":         17600,
 	"autoscaling":                  17500,
 	"batch":                        17400,
+	"certificates.k8s.io":          17300,
 	"networking.k8s.io":            17200,
 	"policy":                       17100,
 	"rbac.authorization.k8s.io":    17000,

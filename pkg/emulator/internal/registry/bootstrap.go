@@ -15,14 +15,20 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/namespace"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/plain"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/priorityclass"
 )
 
 // manager is who owns the fields of what is bootstrapped.
 const manager = "kube-apiserver"
 
+// serviceFields are those that a kube-apiserver sets of the service of the API.
+const serviceFields = `{"f:metadata":{"f:labels":{".":{},"f:component":{},"f:provider":{}}},"f:spec":{"f:clusterIP":{},` +
+	`"f:internalTrafficPolicy":{},"f:ipFamilyPolicy":{},"f:ports":{".":{},"k:{\"port\":443,\"protocol\":\"TCP\"}":{".":{},` +
+	`"f:name":{},"f:port":{},"f:protocol":{},"f:targetPort":{}}},"f:sessionAffinity":{},"f:type":{}}}`
+
 // Bootstrap writes what every cluster has from the start: the namespaces default, kube-system, kube-public and
-// kube-node-lease, and the priority classes of the system. What is there already stays as it is, so that Bootstrap may
+// kube-node-lease, the priority classes of the system, and the service of the API. What is there already stays as it is, so that Bootstrap may
 // meet a storage that another server has filled.
 func Bootstrap(ctx context.Context, storages map[schema.GroupVersion]map[string]rest.Storage) error {
 	now := metav1.NewTime(clock.RealClock{}.Now())
@@ -42,6 +48,12 @@ func Bootstrap(ctx context.Context, storages map[schema.GroupVersion]map[string]
 		if err := createAbsent(ctx, storages[schedulingv1.SchemeGroupVersion]["priorityclasses"], class); err != nil {
 			return fmt.Errorf("bootstrapping priority class %s: %w", class.Name, err)
 		}
+	}
+	service := plain.APIService()
+	service.ManagedFields = managed(now, "v1", serviceFields)
+	ctx = genericapirequest.WithNamespace(ctx, service.Namespace)
+	if err := createAbsent(ctx, storages[corev1.SchemeGroupVersion]["services"], service); err != nil {
+		return fmt.Errorf("bootstrapping service %s/%s: %w", service.Namespace, service.Name, err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -21,6 +22,7 @@ import (
 
 	schedulingv1alpha2 "github.com/musterkube/muster/apis/scheduling/v1alpha2"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/admissionregistration"
+	"github.com/musterkube/muster/pkg/emulator/internal/registry/certificate"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/configmap"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/event"
 	"github.com/musterkube/muster/pkg/emulator/internal/registry/job"
@@ -89,6 +91,7 @@ func kinds(eventTTL time.Duration) []kind {
 		{version: authenticationv1.SchemeGroupVersion, make: review.Authentication},
 		{version: authorizationv1.SchemeGroupVersion, make: review.Authorization},
 		{version: batchv1.SchemeGroupVersion, make: job.New},
+		{version: certificatesv1.SchemeGroupVersion, make: certificate.New},
 		{version: coordinationv1.SchemeGroupVersion, make: lease.New},
 		{version: rbacv1.SchemeGroupVersion, make: rbac.New},
 		{version: schedulingv1.SchemeGroupVersion, make: priorityclass.New},

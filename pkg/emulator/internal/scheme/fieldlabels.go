@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -34,6 +35,8 @@ var fieldLabels = map[schema.GroupVersionKind]map[string]string{
 		"metadata.name", "metadata.namespace", "spec.clusterIP", "spec.type"),
 	corev1.SchemeGroupVersion.WithKind("Secret"): same(
 		"metadata.name", "metadata.namespace", "type"),
+	certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"): same(
+		"metadata.name", "spec.signerName"),
 	corev1.SchemeGroupVersion.WithKind("Event"): same(
 		"metadata.name", "metadata.namespace", "reason", "reportingComponent", "source", "type",
 		"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
