@@ -227,6 +227,8 @@ func TestAllNodesLostAtOnce(t *testing.T) {
 			ready, taints := readyAndTaints(nodeNamed(t, client, name))
 			assert.Equal(t, "Unknown NodeStatusUnknown", ready)
 			assert.Equal(t, []string{"node.kubernetes.io/unreachable:NoSchedule"}, taints)
+		}
+		for _, name := range []string{"node-1", "node-2"} {
 			c.Kubelet().Restore(name)
 		}
 		pass(time.Minute)
