@@ -14,6 +14,9 @@ import (
 // choose, however.
 const limit = 10_000
 
+// longest is how long the media types of a request may be together to be remembered: a header may have a megabyte.
+const longest = 1 << 10
+
 // Router is a selector of routes with a memory. The routes must only ever grow in number, each version with all of its
 // resources at once, and have names nowhere but in the place of parameters: what APIInstaller makes.
 type Router struct {
@@ -67,6 +70,9 @@ func shapeOf(req *http.Request) (shape, bool) {
 		method: req.Method, contentType: req.Header.Get("Content-Type"), accept: req.Header.Get("Accept"),
 		prefix: info.APIPrefix, group: info.APIGroup, version: info.APIVersion, resource: info.Resource, subresource: info.Subresource,
 		namespaced: info.Namespace != "" && info.Resource != "namespaces", named: info.Name != "",
+	}
+	if len(of.contentType)+len(of.accept) > longest {
+		return shape{}, false
 	}
 	elements := 2 + len(info.Parts) // such as api/v1, and pods/p/status
 	if info.APIGroup != "" {

@@ -3,6 +3,7 @@ package routing_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/emicklei/go-restful/v3"
@@ -122,6 +123,20 @@ func TestRoutesAreFoundOnce(t *testing.T) {
 	find("/api/v1/namespaces/c/pods/d/proxy/x")
 	find("/api/v1/namespaces/c/pods/d/proxy/x")
 	assert.Equal(t, 5, asked.asked, "what comes after a proxy has no shape")
+}
+
+func TestLongHeadersAreNotKept(t *testing.T) {
+	served := services()
+	for _, name := range []string{"Accept", "Content-Type"} {
+		asked := &counting{RouteSelector: restful.CurlyRouter{}}
+		router := routing.New(asked)
+		for range 2 {
+			header := http.Header{name: {"application/json, " + strings.Repeat("x", 1<<10)}}
+			_, _, err := router.SelectRoute(served, newRequest(t, http.MethodGet, "/api/v1/namespaces/a/pods/b", header))
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 2, asked.asked, name)
+	}
 }
 
 func BenchmarkSelectRoute(b *testing.B) {
