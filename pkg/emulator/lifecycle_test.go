@@ -50,8 +50,8 @@ func TestStopLeavesNoGoroutine(t *testing.T) {
 	server.Stop()
 	server.Stop()
 
-	_, open := <-watching.ResultChan()
-	assert.False(t, open, "a watch ends with the server")
+	event, open := <-watching.ResultChan()
+	assert.False(t, open, "a watch ends with the server, not with %v", event)
 	requireNoGoroutines(t)
 }
 

@@ -29,6 +29,9 @@ const serverHost = "https://muster.invalid"
 // stopGrace is how long Stop lets requests finish that are neither watches nor done.
 const stopGrace = 2 * time.Second
 
+// settleGrace is how long Stop then lets answers come to their end. Handlers that have noticed take microseconds.
+const settleGrace = 100 * time.Millisecond
+
 // ErrStopped is returned to requests through Config after Stop, wrapped in an error that names the request. It counts as
 // a refused connection, so that informers go on trying until their own context ends, as with any server that is away.
 var ErrStopped = transport.ErrStopped
@@ -178,6 +181,7 @@ func (s *Server) Stop() {
 		}
 		s.requests.Stop(stopGrace)
 		if s.transport != nil {
+			s.transport.Settle(settleGrace)
 			s.transport.Stop()
 		}
 		for _, release := range slices.Backward(s.release) {

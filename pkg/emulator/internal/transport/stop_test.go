@@ -4,10 +4,13 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/utils/clock"
 
 	"github.com/musterkube/muster/pkg/emulator/internal/transport"
 )
@@ -48,4 +51,36 @@ func TestRefuseLetsWhatRunsFinish(t *testing.T) {
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	assert.Equal(t, "done", string(body))
+}
+
+func TestSettledAnswersAreNotCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, tr := start(t, func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush()
+			wait := time.Millisecond
+			if r.Method == http.MethodPost {
+				wait = time.Hour
+			}
+			select {
+			case <-clock.RealClock{}.After(wait):
+				_, _ = io.WriteString(w, "done")
+			case <-r.Context().Done():
+			}
+		})
+		answered := get(t, t.Context(), client)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://muster.invalid/x", nil)
+		require.NoError(t, err)
+		stuck := do(t, client, request)
+
+		before := clock.RealClock{}.Now()
+		tr.Settle(time.Second)
+		assert.Equal(t, time.Second, clock.RealClock{}.Since(before), "for the one that does not end")
+		tr.Stop()
+
+		body, err := io.ReadAll(answered.Body)
+		require.NoError(t, err)
+		assert.Equal(t, "done", string(body))
+		_, err = io.ReadAll(stuck.Body)
+		require.ErrorIs(t, err, transport.ErrStopped)
+	})
 }

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // ErrStopped is returned for a request that comes after Stop, and for one that Stop cut off. It counts as a refused
@@ -48,6 +51,23 @@ func (t *HandlerTransport) Refuse() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.refuse = true
+}
+
+// Settle refuses new requests and waits until the handlers of those under way have returned, for as long as timeout. An
+// answer that is complete but for its end is not cut off by a Stop that comes after it.
+func (t *HandlerTransport) Settle(timeout time.Duration) {
+	t.Refuse()
+	settled := make(chan struct{})
+	go func() {
+		t.running.Wait()
+		close(settled)
+	}()
+	timer := clock.RealClock{}.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-settled:
+	case <-timer.C():
+	}
 }
 
 // Stop refuses new requests, cancels those under way and returns when their handlers have. It may be called again.
