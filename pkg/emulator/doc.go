@@ -16,9 +16,9 @@
 //
 // Of core/v1: ConfigMaps, Events, Namespaces, Nodes, Pods (with status, binding, ephemeral containers, eviction, which heeds
 // PodDisruptionBudgets, and, if [Options].Logs has them, logs), Secrets and ServiceAccounts with their tokens. Jobs of
-// batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the
-// CertificateSigningRequests of certificates.k8s.io (which nobody signs), the roles and bindings of rbac.authorization.k8s.io, the
-// reviews of authentication.k8s.io and authorization.k8s.io, and the Workloads and PodGroups of scheduling.k8s.io/v1alpha2.
+// batch/v1, Leases, Events of events.k8s.io, PriorityClasses, the CertificateSigningRequests of certificates.k8s.io (which
+// nobody signs), the roles and bindings of rbac.authorization.k8s.io, the reviews of authentication.k8s.io and
+// authorization.k8s.io, and the Workloads and PodGroups of scheduling.k8s.io/v1alpha2.
 // For these: the defaults, validation, table columns and error texts of 1.36, fields of newer versions being unknown; and
 // the admission plugins that Kubernetes has on for them ([Options].DisabledAdmission).
 //

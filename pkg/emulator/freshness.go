@@ -2,13 +2,14 @@ package emulator
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/sockets"
 )
 
 // catchUp is how long the watch cache of a kube-apiserver with etcd takes at least to hear of a write to another resource.
@@ -24,23 +25,13 @@ func (f *freshness) wrote() { f.written.Store(clock.RealClock{}.Now().UnixNano()
 // know that it is fresh.
 //
 // There are controllers that list what they have just written about, and count on what comes of it in the meantime. From
-// a store in memory they would have their answer before anybody could do anything. Clients in the process, whose time may
-// be virtual, are not kept waiting.
+// a store in memory they would have their answer before anybody could do anything.
 func (f *freshness) wait(ctx context.Context, options storage.ListOptions) {
-	if options.ResourceVersion != "" || options.Predicate.Continue != "" || ctx.Value(http.ServerContextKey) == nil {
+	if options.ResourceVersion != "" || options.Predicate.Continue != "" {
 		return
 	}
-	now := clock.RealClock{}.Now().UnixNano()
-	left := time.Duration(f.written.Load() + catchUp.Nanoseconds() - now)
-	if left <= 0 || left > catchUp {
-		return
-	}
-	timer := clock.RealClock{}.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-	case <-ctx.Done(): // the storage says so
-	}
+	left := f.written.Load() + catchUp.Nanoseconds() - clock.RealClock{}.Now().UnixNano()
+	sockets.Pause(ctx, min(time.Duration(left), catchUp)) // more is left only if the clock was put back
 }
 
 // Create implements storage.Interface.

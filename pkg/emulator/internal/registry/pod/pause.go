@@ -2,13 +2,13 @@ package pod
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/storage"
-	"k8s.io/utils/clock"
+
+	"github.com/musterkube/muster/pkg/emulator/internal/sockets"
 )
 
 // pause is for how long a pod that has no time to end stays between the write that says that it is being deleted and the
@@ -30,13 +30,6 @@ type paused struct{ storage.Interface }
 func (p paused) Delete(ctx context.Context, key string, out runtime.Object, preconditions *storage.Preconditions,
 	validate storage.ValidateObjectFunc, cached runtime.Object, options storage.DeleteOptions,
 ) error {
-	if ctx.Value(http.ServerContextKey) != nil {
-		timer := clock.RealClock{}.NewTimer(pause) // whatever the clock of the server: clients behind a socket are not on it
-		defer timer.Stop()
-		select {
-		case <-timer.C():
-		case <-ctx.Done(): // the storage says so
-		}
-	}
+	sockets.Pause(ctx, pause)
 	return p.Interface.Delete(ctx, key, out, preconditions, validate, cached, options)
 }
